@@ -298,9 +298,12 @@ class Result:
 
         save(self, path)
 
-    def plot(self, *names: str, path: Any = None) -> Any:
-        """Curves of the quantities `names` over time: the matplotlib figure, saved where a path is given."""
-        return provided("plot")(self, names, path)
+    def plot(self, *names: str, path: Any = None, library: str = "matplotlib") -> Any:
+        """Curves of the quantities `names` over time: the figure of a library, saved where a path is given.
+
+        library: "matplotlib", or "plotly" for curves to zoom into.
+        """
+        return provided("plot")(self, names, path, library)
 
     def html(
         self,

@@ -174,9 +174,10 @@ def turned(profile: ArrayLike, center: Array, axis: Array, colour: str, sides: i
     z = axis / np.linalg.norm(axis)
     turn = 2 * np.pi * np.arange(sides) / sides
     out = np.cos(turn)[:, None] * x + np.sin(turn)[:, None] * y
-    corners, rings = [], []
+    corners: list[Array] = []
+    rings: list[tuple[int, bool]] = []
     for radius, height in rz:
-        rings.append((sum(len(c) for c in corners), radius > 0.0))
+        rings.append((sum(len(c) for c in corners), bool(radius > 0.0)))
         middle = center + height * z
         corners.append(middle + radius * out if radius > 0.0 else middle[None])
     faces: list[tuple[int, int, int]] = []
