@@ -154,7 +154,7 @@ class Renderer:
             )
         self.window = vtkRenderWindow()
         self.window.SetOffScreenRendering(1)
-        self.window.SetMultiSamples(8 if finer == 1 else 0)
+        self.window.SetMultiSamples(4 if finer == 1 else 0)
         self.window.SetSize(size[0] * finer, size[1] * finer)
         self.window.SetNumberOfLayers(2)
         # What would be hidden by the bodies is drawn over them: patches between them, arrows, traces.
