@@ -144,7 +144,7 @@ def _obstacle(met: Obstacle, d: int, everything: Array, size: float) -> Iterator
         centre = np.zeros(3)
         centre[:d] = met.centre
         if d == 3:
-            yield ball(centre, met.radius, GROUND_COLOUR)
+            yield ball(centre, met.radius, GROUND_COLOUR, 25)
             return
         turn = np.linspace(0.0, 2.0 * np.pi, 120, endpoint=False)
         ring = centre + met.radius * np.column_stack([np.cos(turn), np.sin(turn), np.zeros(120)])

@@ -246,7 +246,7 @@ class Builder(Placing):
                 if self.planar
                 else self._spatial([*holds, Hold(center)], np.vstack([points, center]), colour)
             )
-            yield ball(center, heavy, colour)
+            yield ball(center, heavy, colour, 19)
         elif name not in self.touching:
             yield box(center, np.eye(3), np.clip(self.bulk(body), 1.5 * w, 0.5 * self.size), colour)
 

@@ -173,7 +173,7 @@ class Renderer:
         self.bent = [(d, self._mesh(d.skin(0), d.skin_faces, d.colour)) for d in drawn.deforming]
         self.wet = [(p, self._mesh(nothing, one, "#ffffff", front=True)) for p in drawn.patches]
         self.arrows = [
-            (a, b, self._mesh(nothing, one, a.colour))
+            (a, b, self._mesh(nothing, one, a.colour, front=True, lit=True))
             for a, b in zip(drawn.arrows, self.whole.arrows, strict=True)
         ]
         for p in self.whole.traces:

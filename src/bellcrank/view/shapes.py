@@ -210,13 +210,12 @@ def tube(center: Array, axis: Array, outer: float, inner: float, length: float, 
     return turned([(inner, -h), (outer, -h), (outer, h), (inner, h)], center, axis, colour)
 
 
-def ball(center: Array, radius: float, colour: str, opacity: float = 1.0) -> Solid:
-    """A ball."""
-    angle = np.linspace(-np.pi / 2, np.pi / 2, 11)
+def ball(center: Array, radius: float, colour: str, rings: int = 11) -> Solid:
+    """A ball of so many rings, poles included; 11 are round enough at the size of a joint."""
+    angle = np.linspace(-np.pi / 2, np.pi / 2, rings)
     profile = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     profile[[0, -1], 0] = 0.0
-    made = turned(profile, center, np.array([0.0, 0.0, 1.0]), colour)
-    return Solid(made.corners, made.faces, colour, opacity)
+    return turned(profile, center, np.array([0.0, 0.0, 1.0]), colour, 2 * rings + 2)
 
 
 def rod(a: Array, b: Array, radius: float, colour: str, end: float | None = None) -> Solid:

@@ -56,7 +56,7 @@ def _simple(shape: Shape, vector: Vector, colour: str) -> Solid | None:
     """A shape that turns or has flat sides, as exactly as it is drawn; None for others."""
     o, z = np.zeros(3), np.array([0.0, 0.0, 1.0])
     if isinstance(shape, Sphere):
-        return ball(o, float(vector((shape.radius,))[0]), colour)
+        return ball(o, float(vector((shape.radius,))[0]), colour, 25)
     if isinstance(shape, Box):
         return box(o, np.eye(3), 2.0 * vector((shape.half_x, shape.half_y, shape.half_z)), colour)
     if isinstance(shape, Cylinder):
