@@ -275,6 +275,10 @@ class Builder(Placing):
             yield rod(points[order[0]], points[order[-1]], 0.48 * w, colour)
             return
         balls = [k for k, h in enumerate(holds) if h.ball]
+        if len(points) > FEW_POINTS and (len(spread) < 3 or spread[2] < 0.5 * w):
+            normal = axes[2] if len(axes) > 2 else np.cross(axes[0], axes[1])
+            yield plate(points, normal, 0.5 * w, colour, 0.6 * w)
+            return
         if len(points) > FEW_POINTS:
             shell = hull(points, colour, 0.22)
             yield replace(shell, sharp=False)
