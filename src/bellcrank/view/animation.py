@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 FRAMES = 600
 POINTS = 1200
-MOST_FACES = 20_000
-"""Of one flexible body; finer ones are drawn by their lines alone."""
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
 
 
@@ -113,7 +111,7 @@ def page_data(
             {
                 "p": floats(d.points),
                 "n": d.points.shape[1],
-                "f": d.faces.tolist() if len(d.faces) <= MOST_FACES else [],
+                "f": d.faces.tolist(),
                 "paths": [path.tolist() for path in d.paths],
                 "c": d.colour,
                 "w": d.width,

@@ -174,7 +174,7 @@ class Builder(Placing):
         for joint in self.joints:
             for f in (joint.a, joint.b):
                 if f.body.name == name:
-                    pin = Mark.PIN in joint.marks or "turn" in joint.kind
+                    pin = Mark.PIN in joint.marks
                     axis = self.matrix(f.rotation)[:, 2] if pin else None
                     found.append(Hold(self.vector(f.position), axis, Mark.BALL in joint.marks))
         found.sort(key=lambda h: (h.axis is None, not h.ball))

@@ -347,7 +347,8 @@ def _sunlight(drawn: Scene) -> tuple[Array, Array]:
     ground = floor(drawn)
     if ground is None:
         corners = np.vstack([s.corners for _, s in drawn.solids if s.ground])
-        ground = {"normal": up, "level": float((corners @ up).max()) + 1e-3 * drawn.size}
+        # Where most of the floor is: a bump hides shadows rather than lifting them all.
+        ground = {"normal": up, "level": float(np.median(corners @ up)) + 1e-3 * drawn.size}
     n = np.asarray(ground["normal"])
     # p - sun (n p - level) / (n sun)
     thrown = np.eye(4)
