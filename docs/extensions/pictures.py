@@ -20,9 +20,6 @@ from gallery import PICTURES
 
 from bellcrank.cli.library import Example, examples
 from bellcrank.files import load
-from bellcrank.result.result import Result
-from bellcrank.view import svg
-from bellcrank.view.scene import scene
 
 RUNS: dict[str, dict[str, Any]] = {
     "flexible_slider_crank": {"duration": 0.0058},
@@ -37,19 +34,12 @@ RUNS: dict[str, dict[str, Any]] = {
 """How model files are run for their picture; 1 s from the described start where nothing is said."""
 
 
-def of_model(example: Example) -> str:
+def of_model(example: Example, target: Path) -> None:
     """The mechanism at the end of a run."""
     system = load(str(example.model))
     options = dict(RUNS.get(example.name, {}))
     result = system.simulate(options.pop("duration", 1.0), output=40, **options)
-    return drawn(result)
-
-
-def drawn(result: Result) -> str:
-    """The last moment of a run as a file of its own."""
-    picture = svg.mechanism(scene(result, magnified=1.0), len(scene(result).time) - 1)
-    head = '<svg xmlns="http://www.w3.org/2000/svg" '
-    return picture.replace("<svg ", head, 1)
+    result.picture(target, at=float(result.time[-1]), size=(1140, 645))
 
 
 def curves(x: Any, lines: dict[str, Any], across: str, up: str) -> Any:
@@ -235,7 +225,8 @@ def main(names: list[str]) -> None:
         if name in MODELS:
             MODELS[name](example).savefig(target)
         elif example.model is not None:
-            target.write_text(of_model(example), encoding="utf-8")
+            target = target.with_suffix(".png")
+            of_model(example, target)
         elif name in PYTHON:
             with tempfile.TemporaryDirectory() as folder:
                 module = runpy.run_path(str(example.files[0]), run_name=folder)

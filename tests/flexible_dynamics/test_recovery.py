@@ -11,7 +11,7 @@ import bellcrank as bc
 from bellcrank.flexible import Clamped, NormalModes, beam, rectangle, solid
 from bellcrank.view import animation
 from bellcrank.view.scene import scene
-from bellcrank.view.svg import mechanism, placed
+from bellcrank.view.svg import mechanism
 from flexible_dynamics.members import ALLOY, LENGTH, rod, slider_crank
 
 
@@ -92,14 +92,17 @@ def test_springs_are_drawn_between_deformed_points() -> None:
     system.spring("hold", system.ground.point(0.5, 0.5, 0.2), body.node("middle"), 1e4, free_length=0.4)
     run = system.simulate(0.02, output=10)
     drawn = scene(run)
-    (spring,) = drawn.springs
+    first = len(drawn.bodies) - len(drawn.links)
+    (end,) = (first + k for k, link in enumerate(drawn.links) if link.from_b)
+    (coil,) = (first + k for k, link in enumerate(drawn.links) if link.length > 0.0)
+    np.testing.assert_allclose(drawn.positions[:, end], run["rod.middle.position"], atol=1e-12)
+    reach = drawn.links[coil - first].length * np.array([[0.0, 0.0, 1.0]])
     for frame in range(11):
-        _, at = spring.ends(frame)
-        seen = placed(drawn, spring.b, at[None], frame)[0]
+        seen = drawn.placed(coil, reach, frame)[0]
         np.testing.assert_allclose(seen, run["rod.middle.position"][frame], atol=1e-12)
     member = system.bodies["rod"].member
     still = member.node("middle").position
-    near, far = (scene(run, magnified=factor).springs[0].ends(7)[1] - still for factor in (1.0, 5.0))
+    near, far = (scene(run, magnified=factor).links[0].moving_b[7] - still for factor in (1.0, 5.0))
     assert np.abs(near).max() > 1e-6
     np.testing.assert_allclose(far, 5.0 * near, rtol=1e-9)
 
@@ -109,7 +112,14 @@ def test_pictures_show_the_deformed_shape(tmp_path: Path) -> None:
     drawn = scene(run, magnified=30.0)
     (bent,) = drawn.deforming
     np.testing.assert_allclose(bent.points, run.deformed("rod", 30.0)[0])
-    assert mechanism(drawn, 10).count("stroke-linecap") == len(bent.lines)
+    # A beam is a round bar about its points.
+    (path,) = bent.paths
+    bar = bent.skin(10)[bent.points.shape[1] :].reshape(len(path), -1, 3)
+    np.testing.assert_allclose(bar.mean(axis=1), bent.points[10][path], atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.norm(bar - bent.points[10][path][:, None], axis=2), 0.5 * bent.width, rtol=1e-9
+    )
+    assert mechanism(drawn, 10).count("<polygon") > len(bar)
     assert '"deforming"' in animation.page(run, [], 30.0)
     run.html(tmp_path / "rod.html", ["rod.middle.stress"], magnified=30.0)
     assert (tmp_path / "rod.html").stat().st_size > 1000

@@ -71,3 +71,16 @@ def test_unknown_names_are_told(crank: bc.Result) -> None:
 def test_units() -> None:
     assert pretty("m/s^2") == "m/s²"
     assert pretty("N m") == "N·m"
+
+
+def test_plotly_draws_the_same_curves(crank: bc.Result, tmp_path: Path) -> None:
+    names = ("slider.velocity.x", "energy.total")
+    figure = crank.plot(*names, library="plotly", path=tmp_path / "curves.html")
+    assert [trace.name for trace in figure.data] == list(names)
+    (values,) = (np.asarray(t.y) for t in figure.data if t.name == names[0])
+    assert values == pytest.approx(np.asarray(crank[names[0]]))
+    assert "<script src" not in (tmp_path / "curves.html").read_text(encoding="utf-8")
+    with pytest.raises(bc.ModelError, match=r"saved as \.html"):
+        crank.plot(library="plotly", path=tmp_path / "curves.png")
+    with pytest.raises(bc.ModelError, match="plotly"):
+        crank.plot(library="plotli")

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bellcrank.elastic.body import ElasticBody
-from bellcrank.elastic.lattices import Array, Index
+from bellcrank.elastic.lattices import Array
 from bellcrank.elastic.obstacles import Obstacle, RigidPlane, RigidSphere
 from bellcrank.elastic.pages import shown
 from bellcrank.elastic.triangles import outer_triangles, rim
-from bellcrank.view.animation import camera, panel_data, speeds_for
-from bellcrank.view.curves import ticks
-from bellcrank.view.pages import animation, counted, floats
+from bellcrank.view.animation import page_data
+from bellcrank.view.pages import animation, counted
 from bellcrank.view.placing import GROUND
-from bellcrank.view.scene import COLOURS, GROUND_COLOUR, Deforming, Scene
-from bellcrank.view.shapes import Solid, ball, box, plate
-from bellcrank.view.stress import STOPS, scaled
-from bellcrank.view.svg import tick_labels
+from bellcrank.view.scene import GROUND_COLOUR, Deforming, Scene, colour_of
+from bellcrank.view.shapes import Solid, ball, box, plate, polygons
 
 if TYPE_CHECKING:
     from bellcrank.elastic.result import ElasticResult
@@ -41,7 +38,8 @@ def page(result: ElasticResult, quantities: Sequence[str] | None = None, magnifi
         f"{counted(len(result.bodies), 'elastic body', 'elastic bodies')}, {nodes:,} nodes, "
         f"{result.time[0]:g} to {result.time[-1]:g} s"
     )
-    return animation(result.name, subtitle, _data(result, scene(result, FRAMES, magnified), quantities))
+    drawn, curves = scene(result, FRAMES, magnified), shown(result, quantities, POINTS)
+    return animation(result.name, subtitle, page_data(drawn, result.time, curves, stress="von Mises stress"))
 
 
 def scene(result: ElasticResult, frames: int, magnified: float = 1.0) -> Scene:
@@ -75,12 +73,12 @@ def scene(result: ElasticResult, frames: int, magnified: float = 1.0) -> Scene:
     still[..., 0] = 1.0
     return Scene(
         tuple(names),
-        tuple(COLOURS[k % len(COLOURS)] for k in range(len(names))),
         tuple(solids),
         (),
         result.frame_times[kept],
         np.concatenate(positions, axis=1),
         still,
+        np.ones(still.shape[:2]),
         up,
         view,
         size,
@@ -113,7 +111,7 @@ def _deforming(
         points, stress = np.concatenate([points, mirrored], axis=1), np.tile(stress, 2)
         triangles = np.vstack([triangles, triangles + len(used)])
         lines = np.vstack([lines, lines + len(used)])
-    return Deforming(number, points, lines, COLOURS[number % len(COLOURS)], 0.0, triangles, stress)
+    return Deforming(number, points, lines, colour_of(number), 0.0, triangles, stress)
 
 
 def _obstacles(
@@ -146,7 +144,7 @@ def _obstacle(met: Obstacle, d: int, everything: Array, size: float) -> Iterator
         centre = np.zeros(3)
         centre[:d] = met.centre
         if d == 3:
-            yield ball(centre, met.radius, GROUND_COLOUR, fine=True)
+            yield ball(centre, met.radius, GROUND_COLOUR, 25)
             return
         turn = np.linspace(0.0, 2.0 * np.pi, 120, endpoint=False)
         ring = centre + met.radius * np.column_stack([np.cos(turn), np.sin(turn), np.zeros(120)])
@@ -187,57 +185,5 @@ def _surface(met: Obstacle, d: int, everything: Array, size: float) -> Iterator[
                 else np.array([flat[0] - thick, flat[1] - thick, flat[1] + thick, flat[0] + thick])
             )
     if corners:
-        faces = tuple((4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3) for k in range(len(corners)))
-        yield Solid(np.vstack(corners), faces, (GROUND_COLOUR,), 1.0)
-
-
-def _data(result: ElasticResult, drawn: Scene, quantities: Sequence[str] | None) -> dict[str, Any]:
-    """What the script of the page reads; see `bellcrank.view.animation`."""
-    target, frame, follow = camera(drawn)
-    most = drawn.stress
-    duration = float(result.time[-1] - result.time[0])
-    seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
-    speeds = speeds_for(duration)
-    return {
-        "bodies": [{"name": name, "center": [0.0, 0.0, 0.0]} for name in drawn.bodies],
-        "solids": [
-            {"b": b, "v": floats(s.corners), "f": s.faces, "c": s.colours[:1], "o": s.opacity, "g": 0,
-             "e": s.edges}
-            for b, s in drawn.solids
-        ],
-        "springs": [],
-        "deforming": [_deformed(d, most) for d in drawn.deforming],
-        "time": floats(drawn.time),
-        "poses": floats(np.concatenate([drawn.positions, drawn.quaternions], axis=2)),
-        "up": drawn.up.tolist(),
-        "view": drawn.view.tolist(),
-        "size": drawn.size,
-        "target": target,
-        "box": frame,
-        "follow": follow,
-        "anchor": 0,
-        "anchor_start": drawn.positions[0, 0].tolist(),
-        "events": [],
-        "stops": {"stress": STOPS, "pressure": ()},
-        "patches": [],
-        "scales": [{"label": f"stress: 0 to {scaled(most)}Pa (von Mises)", "stops": STOPS}] if most > 0.0 else [],
-        "speeds": speeds,
-        "speed": min(speeds, key=lambda s: abs(np.log(max(duration, 1e-12) / s / 8.0))),
-        "ticks": seconds.tolist(),
-        "labels": tick_labels(seconds)[0],
-        "panels": [panel_data(p) for p in shown(result, quantities, POINTS)],
-    }  # fmt: skip
-
-
-def _deformed(d: Deforming, most: float) -> dict[str, Any]:
-    assert d.stress is not None
-    lines: Index = d.lines
-    return {
-        "p": floats(d.points),
-        "n": d.points.shape[1],
-        "l": lines.tolist(),
-        "f": d.faces.tolist(),
-        "c": d.colour,
-        "w": d.width,
-        "s": floats(d.stress / (most or 1.0)),
-    }
+        faces = polygons([(4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3) for k in range(len(corners))])
+        yield Solid(np.vstack(corners), faces, GROUND_COLOUR, sharp=False)

@@ -43,6 +43,7 @@ from bellcrank.model.collisions import Collisions
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 from bellcrank.model.frames import Frame
+from bellcrank.model.visuals import Visual
 from bellcrank.tyres.property_file import TYRES
 
 VERSION = "1"
@@ -197,6 +198,7 @@ TOP = Keys(
         section(ref("collisions")),
         "Groups of shapes that collide with each other, by name; for runs by steps.",
     ),
+    may("visuals", list_of(ref("visual")), "What bodies are drawn by, without effect on the motion."),
     may(
         "initial",
         section(ref("start")),
@@ -268,6 +270,7 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     ),
     "shape": SHAPES,
     "part": PARTS,
+    "visual": Visual.keys,
 }
 
 

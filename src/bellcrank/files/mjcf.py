@@ -23,12 +23,13 @@ from bellcrank.files.mjcf_links import Links
 from bellcrank.files.mjcf_meshes import Meshes
 from bellcrank.files.mjcf_values import MAIN, Compiler, Defaults
 from bellcrank.files.places import nearest
+from bellcrank.files.visuals import mjcf_meshes, mjcf_visual
 from bellcrank.math.arrays import rotation_with_z_along, tidy
 from bellcrank.model import Body
 
 KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 _REASONS = {
-    "asset": "materials, textures and meshes are not imported",
+    "asset": "materials and textures are not imported; meshes are drawn alone",
     "visual": "without effect on the motion",
     "statistic": "without effect on the motion",
     "actuator": "actuators are not imported; use drivers or joint forces",
@@ -52,7 +53,7 @@ _REASONS = {
     "camera": "without effect on the motion",
     "light": "without effect on the motion",
     "site": "marks are not imported",
-    "geom": "shapes are not imported",
+    "geom": "shapes are drawn alone; describe contacts of your own",
     "size": "without effect on the motion",
     "custom": "without effect on the motion",
     "composite": "composite bodies are not read",
@@ -149,6 +150,7 @@ class _Reader:
     def __init__(
         self, root: Element, folder: Path | None, include_root: Path | None, allow: Sequence[str]
     ) -> None:
+        self.meshes = mjcf_meshes(root, folder)
         self.compiler, self.defaults = Compiler.of(root), Defaults.of(root)
         self.compiler.meshes = Meshes.of(root, folder, include_root)
         for mesh in self.compiler.meshes.elements.values():
@@ -232,6 +234,8 @@ class _Reader:
                 self.links.add_site(item.element, item.frame, self.system.ground)
             elif item.element.tag == "body":
                 self._body(item, self.system.ground, identity())
+            elif item.element.tag == "geom":
+                mjcf_visual(self.compiler, item.element, item.frame, self.system.ground, self.meshes)
 
     def _items(self, element: Element, frame: Pose, child_class: str) -> Iterator[_Item]:
         """The children of a body, those inside of <frame> elements included."""
@@ -265,6 +269,8 @@ class _Reader:
                 self.links.add_site(i.element, i.frame, body)
             elif i.element.tag == "body":
                 self._body(i, body, pose)
+            elif i.element.tag == "geom":
+                mjcf_visual(self.compiler, i.element, i.frame, body, self.meshes)
 
     def _chain(
         self,

@@ -15,7 +15,7 @@ from bellcrank.files.mjcf_values import Compiler, rotation_to
 
 SOLIDS = ("sphere", "capsule", "cylinder", "box", "ellipsoid")
 DENSITY = 1000.0
-_DRAWN = "shapes are not imported"
+_DRAWN = "shapes are drawn alone; describe contacts of your own"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +103,15 @@ def _geom(build: Builder, compiler: Compiler, geom: Element, frame: Pose, body: 
             f"the mass of body {body!r} comes from a geom of type {kind!r} fitted to a mesh or unknown here; give the "
             "body an <inertial>"
         )
-    size, pose = _size_and_pose(compiler, geom, str(kind))
+    size, pose = size_and_pose(compiler, geom, str(kind))
     volume, unit = solid(str(kind), size)
     mass = geom.number("mass") if given is not None else density * volume
     whole = frame @ pose
     return Mass(mass, whole.p, whole.R @ (mass * unit) @ whole.R.T)
 
 
-def _size_and_pose(compiler: Compiler, geom: Element, kind: str) -> tuple[list[float], Pose]:
+def size_and_pose(compiler: Compiler, geom: Element, kind: str) -> tuple[list[float], Pose]:
+    """Sizes (half lengths) [m] of a geom that is a solid, and its place in the frame it stands in."""
     count = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}[kind]
     ends = geom.text("fromto") is not None and kind != "sphere"
     size = _sizes(geom)

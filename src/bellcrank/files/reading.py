@@ -24,6 +24,7 @@ from bellcrank.model.collisions import Collisions
 from bellcrank.model.constraints import Own
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.contacts import PlacedShape
+from bellcrank.model.visuals import Visual
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.tyres.property_file import TYRES
 
@@ -92,6 +93,7 @@ class _Reader:
             self._contact(key, node)
         for key, node in self._section("collisions"):
             self._collisions(key, node)
+        self._visuals()
         for key, node in self._section("initial"):
             self._initial(key, node)
 
@@ -339,6 +341,19 @@ class _Reader:
         fields = self._fields(key, node, "collisions", Collisions.keys)
         with fields.blamed():
             self.system.contacts_between(**self.values.values(fields, Collisions.keys), name=key.value)
+
+    def _visuals(self) -> None:
+        if "visuals" not in self.top:
+            return
+        given = self.top.get("visuals")
+        if not isinstance(given, Items):
+            raise given.error("visuals are a list")
+        for k, node in enumerate(given.items):
+            fields = Fields(self.scope, node, f"visual {k + 1}", Visual.keys)
+            with fields.blamed():
+                said = self.values.values(fields, Visual.keys)
+                placed = said.pop("shape")
+                placed.frame.body.visual(placed, **said)
 
     def _shape(self, node: Node, what: str) -> PlacedShape:
         kind, fields = self.values.kind(SHAPES, node, what)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from bellcrank.files.elements import Element, parse_elements, read_bytes
 from bellcrank.files.imported import MENDED, Array, Builder, Imported, Pose, balanced, identity, nearly_real
 from bellcrank.files.places import ModelFileError, nearest
+from bellcrank.files.visuals import urdf_materials, urdf_visual
 from bellcrank.math.arrays import rotation_with_z_along, tidy
 from bellcrank.model import Body
 
@@ -32,14 +34,13 @@ _KINDS = {
     "planar": "planar",
 }
 _REASONS = {
-    "visual": "shapes are not imported",
     "collision": "shapes are not imported; describe contacts of your own",
     "limit": "limits are not enforced",
     "safety_controller": "belongs to a controller",
     "calibration": "belongs to a controller",
     "transmission": "actuators are not imported; use drivers or joint forces",
     "gazebo": "belongs to another program",
-    "material": "colours are not imported",
+    "material": "no visual has it",
     "drake:joint": "belongs to another program",
     ".friction": "dry friction is not imported",
 }
@@ -55,7 +56,9 @@ def load_urdf(
     ground itself. balance_inertia: replace inertias that no real body has by their mean, and say so. allow: What may be
     left out though it changes the motion, see :data:`bellcrank.files.imported.EFFECTS`; "all" for everything.
     """
-    return read_urdf(parse_elements(read_bytes(path), str(path)), base, balance_inertia, allow)
+    return read_urdf(
+        parse_elements(read_bytes(path), str(path)), base, balance_inertia, allow, Path(path).parent
+    )
 
 
 def loads_urdf(
@@ -70,20 +73,27 @@ def loads_urdf(
 
 
 def read_urdf(
-    root: Element, base: str = "fixed", balance_inertia: bool = False, allow: Sequence[str] = ()
+    root: Element,
+    base: str = "fixed",
+    balance_inertia: bool = False,
+    allow: Sequence[str] = (),
+    folder: Path | None = None,
 ) -> Imported:
-    """The system of a parsed file."""
+    """The system of a parsed file; meshes are read from its folder, where that is known, or its package's."""
     if root.tag != "robot":
         raise root.error(f"a URDF file begins with <robot>, not <{root.tag}>")
     if base not in BASES:
         raise root.error(f"base is 'fixed' or 'free', not {base!r}")
-    return _Reader(root, base, balance_inertia, allow).result
+    return _Reader(root, base, balance_inertia, allow, folder).result
 
 
 class _Reader:
-    def __init__(self, root: Element, base: str, balance: bool, allow: Sequence[str]) -> None:
+    def __init__(
+        self, root: Element, base: str, balance: bool, allow: Sequence[str], folder: Path | None
+    ) -> None:
         self.build = Builder(root.text("name", "robot") or "robot", (0.0, 0.0, -9.81), allow)
         self.system, self.base, self.balance = self.build.system, base, balance
+        self.materials, self.folder = urdf_materials(root), folder
         self.links: dict[str, Element] = {}
         for link in root.all("link"):
             if self.links.setdefault(link.needed("name"), link) is not link:
@@ -103,6 +113,9 @@ class _Reader:
         self._grow(root)
         for joint in self.joints:
             self._mimic(joint)
+        for name, link in self.links.items():
+            for v in link.all("visual"):
+                urdf_visual(self.build, v, self.bodies[name], _origin(v), self.materials, folder)
         self.build.leftovers(
             root, _REASONS, _USUAL, {"dynamics.friction": "friction", "dynamics.damping": "friction"}
         )

@@ -47,6 +47,7 @@ from bellcrank.model.forces import ContactForce, ForceElement
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
 from bellcrank.model.states import StateVariable
+from bellcrank.model.visuals import Visual
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.quantities.quantities import Quantities
@@ -90,7 +91,7 @@ class _Writer:
         """Everything as plain mappings, lists, numbers and texts."""
         system = self.system
         body: dict[str, Any] = {"gravity": Row(system.gravity)}
-        sections: dict[str, dict[str, Any]] = {
+        sections: dict[str, Any] = {
             "bodies": {name: self._body(item) for name, item in system.bodies.items()},
             "joints": {name: self._joint(item) for name, item in system.joints.items()},
             "drivers": {name: self._driver(item) for name, item in system.drivers.items()},
@@ -121,6 +122,11 @@ class _Writer:
                 for name, item in system.collisions.items()
                 if not item.pair
             },
+            "visuals": [
+                self.values.values(Visual.keys, self._visual(v))
+                for b in (system.ground, *system.bodies.values())
+                for v in b.visuals
+            ],
             "initial": {name: self._initial(name, start) for name, start in system.initials.items()},
         }
         body.update({name: things for name, things in sections.items() if things})
@@ -281,6 +287,11 @@ class _Writer:
     def _force(self, force: ForceElement) -> dict[str, Any]:
         said = {key.attribute: getattr(force, key.attribute) for key in force.keys.keys}
         return {"kind": force.kind, **self.values.values(force.keys, said)}
+
+    def _visual(self, visual: Visual) -> dict[str, Any]:
+        opacity = visual.opacity if visual.opacity != 1.0 else None
+        shape = PlacedShape(visual.frame, visual.shape)
+        return {"shape": shape, "colour": visual.colour, "opacity": opacity}
 
     def _placed(self, placed: PlacedShape) -> Flow:
         result = Flow(self._frame(replace(placed.frame, name=""), True))

@@ -28,6 +28,7 @@ from bellcrank.program.trace import Expr, Scalar
 if TYPE_CHECKING:
     from bellcrank.flexible.member import FlexibleMember
     from bellcrank.model.contacts import PlacedShape
+    from bellcrank.model.visuals import Visual
 
 START_POSE = (
     "the start pose is made of plain numbers; put parameters into the points of the joints "
@@ -44,7 +45,7 @@ class Body(ShapeMethods):
     matrix elements themselves [kg m^2]. position: World position of the body's origin in the start
     pose [m]. rotation: From body to world axes in the start pose. member: The reduced finite element model
     of a flexible body; the body's frame is then the member's floating frame. colliding: Shapes with which it takes part
-    in :meth:`~bellcrank.System.contacts_between`.
+    in :meth:`~bellcrank.System.contacts_between`. visuals: What it is drawn by.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Body(ShapeMethods):
     parameters: ParameterTable = field(default_factory=ParameterTable, repr=False)
     member: FlexibleMember | None = field(default=None, repr=False)
     colliding: list[PlacedShape] = field(default_factory=list, repr=False)
+    visuals: list[Visual] = field(default_factory=list, repr=False)
 
     def __repr__(self) -> str:
         return f"<Body {self.name!r}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from bellcrank.contact.shapes import Shape
     from bellcrank.model.bodies import Body
     from bellcrank.model.contacts import PlacedShape
+    from bellcrank.model.visuals import Visual
 
 
 class ShapeMethods:
@@ -32,6 +34,39 @@ class ShapeMethods:
             )
         turned = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rotation is None else rotation
         return PlacedShape(body.frame(at, turned), shape)
+
+    def visual(
+        self,
+        shape: Shape | PlacedShape | str | PathLike[str],
+        at: Any = ZERO,
+        rotation: Any = None,
+        colour: str | None = None,
+        opacity: float = 1.0,
+        scale: float = 1.0,
+    ) -> Visual:
+        """Draw the body by a shape of :mod:`bellcrank.contact` or a mesh file, besides other visuals of it.
+
+        shape: Such as ``Box(0.1, 0.2, 0.3)`` or ``"arm.stl"`` (STL, OBJ, PLY, glTF); its frame is at `at` [m] and
+        turned by `rotation`, (3, 3). colour: "#rrggbb"; that of the body where None. opacity: From 0 to 1. scale:
+        Metres in a unit of length of a file. A body with visuals is drawn by them alone; they do not touch anything.
+        """
+        from bellcrank.contact.mesh import Mesh
+        from bellcrank.model.contacts import PlacedShape
+        from bellcrank.model.visuals import make_visual
+
+        if isinstance(shape, str | PathLike):
+            shape = Mesh.from_file(shape, scale=scale)
+        elif scale != 1.0:
+            raise ModelError(f"scale belongs to mesh files; give the sizes of {shape!r} in metres")
+        placed = shape if isinstance(shape, PlacedShape) else self.shape(shape, at, rotation)
+        body = cast("Body", self)
+        if placed.frame.body is not body:
+            raise ModelError(
+                f"body {body.name!r} is drawn by its own shapes; this one is of body {placed.frame.body.name!r}"
+            )
+        made = make_visual(placed.frame, placed.shape, colour, opacity)
+        body.visuals.append(made)
+        return made
 
     def skin(
         self, shape: Shape | None = None, at: Any = ZERO, rotation: Any = None, spacing: float | None = None

@@ -57,6 +57,11 @@ class System(
     def __repr__(self) -> str:
         return f"<System {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints>"
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the mechanism as it is described."""
+        drawing: str = provided("drawing in place")(self)
+        return drawing
+
     @property
     def gravity(self) -> Vec:
         """Acceleration of free fall in world axes [m/s^2]."""

@@ -298,16 +298,65 @@ class Result:
 
         save(self, path)
 
-    def plot(self, *names: str, path: Any = None) -> Any:
-        """Curves of the quantities `names` over time: the matplotlib figure, saved where a path is given."""
-        return provided("plot")(self, names, path)
+    def plot(self, *names: str, path: Any = None, library: str = "matplotlib") -> Any:
+        """Curves of the quantities `names` over time: the figure of a library, saved where a path is given.
 
-    def html(self, path: Any, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> None:
+        library: "matplotlib", or "plotly" for curves to zoom into.
+        """
+        return provided("plot")(self, names, path, library)
+
+    def html(
+        self,
+        path: Any,
+        quantities: Sequence[str] | None = None,
+        magnified: float = 1.0,
+        traces: Sequence[str] = (),
+    ) -> None:
         """Write an animation with curves of quantities into `path`, one self-contained HTML file.
+
+        magnified: Factor on the deformation of flexible bodies. traces: Points whose paths are drawn, as quantities
+        name them: ``"rod"``, ``"rod.center"``, ``"rod.point(1, 0, 0)"``.
+        """
+        provided("animation")(self, path, quantities, magnified, traces)
+
+    def picture(
+        self, path: Any, at: float | None = None, size: tuple[int, int] = (1600, 1000), **options: Any
+    ) -> None:
+        """Write a picture of the mechanism into `path` (PNG, JPEG, TIFF, PDF), for a paper.
+
+        at: Time [s]; the start where None. size: Width and height [px]. Options: ``view`` ("+x" to "-z", or a direction
+        towards the eye; as the animation where missing), ``orthographic`` (of plane mechanisms where missing),
+        ``arrows`` (kinds of "force", "reaction", "velocity"), ``traces`` (points), ``section`` (such as ("x", 0.1):
+        nothing beyond 0.1 m is drawn), ``magnified`` (deformation of flexible bodies).
+        """
+        provided("picture")(self, path, at, size, **options)
+
+    def video(
+        self,
+        path: Any,
+        size: tuple[int, int] = (1280, 720),
+        fps: float = 30.0,
+        speed: float | None = None,
+        **options: Any,
+    ) -> None:
+        """Write a film of the run into `path` (MP4, MOV, WebM, GIF).
+
+        size: Width and height [px]. fps: Frames a second. speed: Simulated seconds in a second; where None real time,
+        or slower so that the film takes some seconds. Options as of :meth:`picture`.
+        """
+        provided("video")(self, path, size, fps, speed, **options)
+
+    def gltf(self, path: Any, magnified: float = 1.0) -> None:
+        """Write the mechanism and its motion into `path`, a binary glTF file (.glb), for presentations and viewers.
 
         magnified: Factor on the deformation of flexible bodies.
         """
-        provided("animation")(self, path, quantities, magnified)
+        provided("gltf")(self, path, magnified)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the animation, in place."""
+        page: str = provided("animation in place")(self)
+        return page
 
     def view(
         self, quantities: Sequence[str] | None = None, *, browser: bool | None = None, **options: Any

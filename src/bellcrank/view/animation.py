@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.model.parameters import value
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span, ticks
-from bellcrank.view.pages import animation, counted, floats
+from bellcrank.view.pages import animation, counted, floats, packed
+from bellcrank.view.parts import ARROWS
 from bellcrank.view.scene import Scene, scene
+from bellcrank.view.shapes import Array, Solid
 from bellcrank.view.stress import PRESSED, STOPS, scaled
-from bellcrank.view.svg import placed, tick_labels
+from bellcrank.view.svg import tick_labels
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
 
 FRAMES = 600
 POINTS = 1200
-MOST_FACES = 20_000
-"""Of one flexible body; finer ones are drawn by their lines alone."""
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
 
 
@@ -35,80 +34,85 @@ def speeds_for(duration: float) -> tuple[float, ...]:
     )
 
 
+def usual_speed(duration: float) -> float:
+    """The speed at which a run is first shown: not faster than real time, and in some eight seconds."""
+    paces = [s for s in speeds_for(duration) if s <= 1]
+    return min(paces, key=lambda s: abs(float(np.log(max(duration, 1e-12) / s / 8.0))))
+
+
 def html(
     result: Result,
     path: str | PathLike[str],
     quantities: Sequence[str] | None = None,
     magnified: float = 1.0,
+    traces: Sequence[str] = (),
 ) -> None:
     """Write the animation of a result, with curves of quantities (a choice where None) beside it."""
-    Path(path).write_text(page(result, quantities, magnified), encoding="utf-8")
+    Path(path).write_text(page(result, quantities, magnified, traces), encoding="utf-8")
 
 
-def page(result: Result, quantities: Sequence[str] | None = None, magnified: float = 1.0) -> str:
+def page(
+    result: Result,
+    quantities: Sequence[str] | None = None,
+    magnified: float = 1.0,
+    traces: Sequence[str] = (),
+    frames: int = FRAMES,
+) -> str:
     """The text of the page."""
     if not len(result):
         raise ModelError("the result has no outputs: there is nothing to show")
     names = default_names(result) if quantities is None else list(quantities)
-    data = _data(result, scene(result, FRAMES, magnified), panels(result, names, POINTS) if names else [])
+    drawn = scene(result, frames, magnified, tuple(ARROWS), traces)
+    curves = panels(result, names, POINTS) if names else []
     system = result.mechanism.system
     subtitle = (
         f"{counted(len(system.bodies), 'body', 'bodies')}, "
         f"{counted(result.mechanism.degrees_of_freedom, 'degree', 'degrees')} of freedom, "
         f"{result.time[0]:g} to {result.time[-1]:g} s"
     )
-    return animation(system.name, subtitle, data)
+    events = sorted({*(e.time for e in result.events[:200]), *(i.time for i in list(result.impacts)[:200])})
+    return animation(system.name, subtitle, page_data(drawn, result.time, curves, events))
 
 
-def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, Any]:
-    bodies = result.mechanism.system.bodies
-    parameters = dict(zip(result.mechanism.system.parameters, result.parameters[0].tolist(), strict=True))
-    poses = np.concatenate([drawn.positions, drawn.quaternions], axis=2)
-    target, box, follow = camera(drawn)
-    masses = [value(b.mass, parameters) for b in bodies.values()]
-    anchor = int(np.argmax(masses))
+def page_data(
+    drawn: Scene, time: Array, curves: Sequence[Panel], events: Sequence[float] = (), stress: str = "stress"
+) -> dict[str, Any]:
+    """What the script of the page reads: a scene, and curves over `time` [s]. stress: What its stress is called."""
+    own = len(drawn.bodies) - len(drawn.links)
+    poses = np.concatenate([drawn.positions, drawn.quaternions], axis=2)[:, :own]
+    target, box = drawn.extent()
     most = drawn.stress
-    duration = float(result.time[-1] - result.time[0])
-    seconds = ticks(float(result.time[0]), float(result.time[-1]), 6) if duration > 0 else result.time[:1]
+    duration = float(time[-1] - time[0])
+    seconds = ticks(float(time[0]), float(time[-1]), 6) if duration > 0 else time[:1]
+    speeds = speeds_for(duration)
+    centers = np.zeros((own, 3))
+    if drawn.centers is not None:
+        centers[: len(drawn.centers)] = drawn.centers
     return {
         "bodies": [
-            *(
-                {"name": n, "center": [value(x, parameters) for x in b.center_of_mass]}
-                for n, b in bodies.items()
-            ),
-            *({"name": "", "center": [0.0, 0.0, 0.0]} for _ in drawn.bodies[len(bodies) :]),
+            {"name": name, "center": at}
+            for name, at in zip(drawn.bodies[:own], centers.tolist(), strict=True)
         ],
-        "solids": [
-            {
-                "b": body,
-                "v": floats(s.corners),
-                "f": s.faces,
-                "c": _compact(s.colours),
-                "o": s.opacity,
-                "g": int(s.ground),
-                "s": s.shell,
-                "e": s.edges,
-            }
-            for body, s in drawn.solids
-        ],
-        "springs": [
+        "solids": [_solid(body, s) for body, s in drawn.solids],
+        "links": [
             {
                 "a": s.a,
                 "pa": s.at_a.tolist(),
                 "b": s.b,
                 "pb": s.at_b.tolist(),
-                "plain": s.plain,
+                "end": int(s.from_b),
+                "length": s.length,
                 "ma": None if s.moving_a is None else floats(s.moving_a),
                 "mb": None if s.moving_b is None else floats(s.moving_b),
             }
-            for s in drawn.springs
+            for s in drawn.links
         ],
         "deforming": [
             {
                 "p": floats(d.points),
                 "n": d.points.shape[1],
-                "l": d.lines.tolist(),
-                "f": d.faces.tolist() if d.stress is not None and len(d.faces) <= MOST_FACES else [],
+                "f": d.faces.tolist(),
+                "paths": [path.tolist() for path in d.paths],
                 "c": d.colour,
                 "w": d.width,
                 "s": None if d.stress is None else floats(d.stress / (most or 1.0)),
@@ -123,41 +127,89 @@ def _data(result: Result, drawn: Scene, curves: Sequence[Panel]) -> dict[str, An
             }
             for p in drawn.patches
         ],
+        "arrows": [
+            {
+                "kind": a.kind,
+                "names": a.names,
+                "at": floats(a.at),
+                "v": floats(a.vectors),
+                "most": a.largest,
+                "label": f"{a.kind}: up to {scaled(a.largest)}{pretty(a.unit)}",
+                "c": a.colour,
+                "colour": a.colour,
+            }
+            for a in drawn.arrows
+        ],
+        "traces": [{"name": p.name, "p": floats(p.points), "c": p.colour} for p in drawn.traces],
         "time": floats(drawn.time),
         "poses": floats(poses),
         "up": drawn.up.tolist(),
         "view": drawn.view.tolist(),
+        "planar": drawn.planar,
         "size": drawn.size,
-        "target": target,
-        "box": box,
-        "follow": follow,
-        "anchor": anchor,
-        "anchor_start": drawn.positions[0, anchor].tolist(),
-        "events": sorted(
-            {*(e.time for e in result.events[:200]), *(i.time for i in list(result.impacts)[:200])}
-        ),
+        "reach": float(np.linalg.norm(box)),
+        "target": target.tolist(),
+        "box": box.tolist(),
+        "floor": floor(drawn),
+        "follow": drawn.travels,
+        "anchor": drawn.anchor,
+        "anchor_start": drawn.positions[0, drawn.anchor].tolist(),
+        "events": list(events),
         "stops": {"stress": STOPS, "pressure": PRESSED},
         "scales": [
-            {"label": f"{what}: 0 to {scaled(most)}Pa", "stops": colours}
-            for what, most, colours in (
-                ("stress", drawn.stress, STOPS),
+            {"label": f"{what}: 0 to {scaled(largest)}Pa", "stops": colours}
+            for what, largest, colours in (
+                (stress, drawn.stress, STOPS),
                 ("contact pressure", drawn.pressure, PRESSED),
             )
-            if most > 0.0
+            if largest > 0.0
         ],
-        "speeds": speeds_for(duration),
-        "speed": min(
-            speeds_for(duration),
-            key=lambda s: abs(np.log(max(duration, 1e-9) / s / 8.0)) if s <= 1 else np.inf,
-        ),
+        "speeds": speeds,
+        "speed": usual_speed(duration),
         "ticks": seconds.tolist(),
         "labels": tick_labels(seconds)[0],
         "panels": [panel_data(p) for p in curves],
     }
 
 
-def _compact(colours: tuple[str, ...]) -> tuple[str, ...]:
-    return colours[:1] if len(set(colours)) == 1 else colours
+def floor(drawn: Scene) -> dict[str, Any] | None:
+    """Where shadows fall: below everything, behind it where it moves in a plane; nowhere on a floor of its own."""
+    if any(s.ground for _, s in drawn.solids) and not drawn.planar:
+        return None
+    normal = drawn.view if drawn.planar else drawn.up
+    middle, box = drawn.extent(
+        (*drawn.axes[:2], normal)
+        if drawn.planar
+        else (drawn.axes[0], np.cross(normal, drawn.axes[0]), normal)
+    )
+    return {"normal": normal.tolist(), "level": float(middle @ normal - 0.5 * box[2] - 0.01 * drawn.size)}
+
+
+def _solid(body: int, solid: Solid) -> dict[str, Any]:
+    """A part with 16 bits a coordinate and 8 a component of a normal: finer than a screen shows."""
+    vertices, normals, triangles = solid.surface
+    ends = solid.corners[solid.edges.ravel()]
+    every = np.vstack([vertices, ends])
+    low, high = every.min(axis=0), every.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+
+    def fine(points: Array) -> str:
+        return packed(np.round((points - low) / span * 65535.0), "<u2")
+
+    wide = len(vertices) > 65535
+    return {
+        "b": body,
+        "low": low.tolist(),
+        "high": (low + span).tolist(),
+        "v": fine(vertices),
+        "n": packed(np.round(127.0 * normals), "<i1"),
+        "f": packed(triangles, "<u4" if wide else "<u2"),
+        "wide": wide,
+        "e": fine(ends),
+        "c": solid.colour,
+        "o": solid.opacity,
+        "g": int(solid.ground),
+    }
 
 
 def panel_data(panel: Panel) -> dict[str, Any]:
@@ -176,31 +228,3 @@ def panel_data(panel: Panel) -> dict[str, Any]:
             for c in panel.curves
         ],
     }
-
-
-def camera(drawn: Scene) -> tuple[list[float], list[float], bool]:
-    """Where to look, width and height to be seen [m], and whether to follow a mechanism that travels."""
-    right = np.cross(drawn.up, drawn.view)
-    right /= np.linalg.norm(right)
-    above = np.cross(drawn.view, right)
-    centers = drawn.positions.mean(axis=1)
-    travels = bool(np.linalg.norm(np.ptp(centers, axis=0)) > 1.2 * drawn.size)
-    frames = [0] if travels else np.unique(np.linspace(0, len(drawn.time) - 1, 40).astype(int)).tolist()
-    corners = []
-    for body, solid in drawn.solids:
-        if solid.ground:
-            continue
-        for k in frames if body >= 0 else frames[:1]:
-            corners.append(placed(drawn, body, solid.corners, k))
-    corners += [d.points[k] for d in drawn.deforming for k in frames]
-    every = np.vstack(corners)
-    seen = np.column_stack([every @ right, every @ above, every @ drawn.view])
-    low, high = seen.min(axis=0), seen.max(axis=0)
-    middle = (low + high) / 2
-    target = middle[0] * right + middle[1] * above + middle[2] * drawn.view
-    least = 0.3 * drawn.size
-    return (
-        target.tolist(),
-        [max(float(high[0] - low[0]), least), max(float(high[1] - low[1]), least)],
-        travels,
-    )

@@ -52,6 +52,11 @@ def floats(values: ArrayLike) -> str:
         return base64.b64encode(np.clip(array, -3e38, 3e38).astype("<f4").tobytes()).decode()
 
 
+def packed(values: ArrayLike, kind: str) -> str:
+    """Numbers as base64 of a little-endian type of numpy."""
+    return base64.b64encode(np.asarray(values).astype(kind).tobytes()).decode()
+
+
 def text(value: object) -> str:
     """Any value as text of a page."""
     return escape(str(value), quote=True)

@@ -97,15 +97,22 @@ class Placing:
         rows += [self.world(s.frame.body.name, self.vector(s.frame.position)[None]) for s in sides]
         every = np.vstack(rows)
         extent = float(np.linalg.norm(np.ptp(every, axis=0)))
-        wheels = [value(f.radius, self.parameters) for f in self.wheels()]
+        wheels = [self.radius(f) for f in self.wheels()]
         bodies = [float(np.linalg.norm(self.bulk(b))) for b in self.system.bodies.values()]
         wheels += [value(s.shape.bounding_radius(), self.parameters) for s in sides]
         return (
             max([extent, *(2 * r for r in wheels if np.isfinite(r)), 0.2 * max(bodies, default=0.0)]) or 1.0
         )
 
-    def wheels(self) -> list[described.GroundSpring]:
-        return [f for f in self.system.forces.values() if isinstance(f, described.GroundSpring)]
+    def wheels(self) -> list[described.GroundSpring | described.Tyre]:
+        kinds = (described.GroundSpring, described.Tyre)
+        return [f for f in self.system.forces.values() if isinstance(f, kinds)]
+
+    def radius(self, wheel: described.GroundSpring | described.Tyre) -> float:
+        """Of a wheel without load [m]."""
+        if isinstance(wheel, described.Tyre):
+            return float(wheel.law.free_radius)
+        return value(wheel.radius, self.parameters)
 
     def bulk(self, body: Body) -> Array:
         """Edges of the solid box with a body's mass and inertia [m]."""

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.errors import BellcrankError
+from bellcrank.base.optional import needed
+from bellcrank.errors import BellcrankError, ModelError, unknown_name
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
 
 INK, FAINT = "#24292f", "#d0d7de"
+LIBRARIES = ("matplotlib", "plotly")
 MARKS = 200
 """Impacts marked at most; the last bounces before rest lie on one another."""
 
 
-def plot(result: Result, names: Sequence[str] = (), path: str | PathLike[str] | None = None) -> Any:
-    """Draw quantities over time and return the matplotlib figure; `path` saves it (by its suffix).
+def plot(
+    result: Result,
+    names: Sequence[str] = (),
+    path: str | PathLike[str] | None = None,
+    library: str = "matplotlib",
+) -> Any:
+    """Draw quantities over time and return the figure of matplotlib or plotly; `path` saves it (by its suffix).
 
     names: quantities, vectors with all their components; energies and positions where none are named.
     """
+    if library not in LIBRARIES:
+        raise unknown_name("library", library, LIBRARIES)
     events = [event.time for event in result.events]
     impacts = [impact.time for impact in result.impacts[:MARKS]]
     shown = panels(result, names or default_names(result))
-    return stacked(shown, result.mechanism.system.name, result.time, path, events, impacts)
+    drawing = stacked if library == "matplotlib" else interactive
+    return drawing(shown, result.mechanism.system.name, result.time, path, events, impacts)
 
 
 def stacked(
@@ -60,6 +72,38 @@ def stacked(
     figure.align_ylabels(list(axes))
     if path is not None:
         figure.savefig(path)
+    return figure
+
+
+def interactive(
+    drawn: Sequence[Panel],
+    title: str,
+    time: NDArray[np.float64],
+    path: str | PathLike[str] | None = None,
+    events: Sequence[float] = (),
+    impacts: Sequence[float] = (),
+) -> Any:
+    """The same panels as a plotly figure, to be zoomed and read in the browser; `path` saves one HTML file."""
+    graphs = needed("plotly.graph_objects", 'library="plotly"', "plotly", "plotly")
+    from plotly.subplots import make_subplots
+
+    if path is not None and Path(path).suffix.lower() != ".html":
+        raise ModelError(f"{path}: plots of plotly are saved as .html; matplotlib writes pictures")
+    figure = make_subplots(rows=len(drawn), cols=1, shared_xaxes=True, vertical_spacing=0.04)
+    for row, panel in enumerate(drawn, 1):
+        for curve in panel.curves:
+            line = {"color": curve.colour, "width": 1.5}
+            trace = graphs.Scatter(x=curve.time, y=curve.values, name=escape(curve.name), line=line)
+            figure.add_trace(trace, row=row, col=1)
+        figure.update_yaxes(title_text=f"[{pretty(panel.unit)}]" if panel.unit else "", row=row, col=1)
+    for t in (*events, *impacts):
+        figure.add_vline(x=t, line={"color": "#8c959f", "width": 0.8, "dash": "dash"})
+    span_of_time = [float(time[0]), float(time[-1])] if len(time) > 1 else None
+    figure.update_xaxes(range=span_of_time)
+    figure.update_xaxes(title_text="time [s]", row=len(drawn), col=1)
+    figure.update_layout(title=escape(title), template="plotly_white", height=140 + 200 * len(drawn))
+    if path is not None:
+        figure.write_html(str(path), include_plotlyjs=True)
     return figure
 
 

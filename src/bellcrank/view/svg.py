@@ -8,15 +8,15 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.math.normals import across
 from bellcrank.view.curves import Panel, pretty, span, ticks
-from bellcrank.view.placing import GROUND
-from bellcrank.view.scene import Scene
+from bellcrank.view.scene import Scene, rgb
 from bellcrank.view.stress import PRESSED, colours
 
 Array = NDArray[np.float64]
 
 LEFT, RIGHT, TOP, BOTTOM = 78, 14, 26, 34
+SMALLEST = 0.15
+"""Of a triangle [px^2]; smaller ones are covered by the seams of their neighbours."""
 
 
 def chart(panel: Panel, events: Sequence[float] = (), width: int = 760, height: int = 210) -> str:
@@ -87,139 +87,75 @@ def tick_labels(values: Array) -> tuple[list[str], str]:
 
 
 def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430) -> str:
-    """The mechanism in one frame, seen as the animation first shows it."""
-    eye = scene.view
-    right = np.cross(scene.up, eye)
-    right /= np.linalg.norm(right)
-    above = np.cross(eye, right)
+    """The mechanism in one frame, seen as the animation first shows it: faces from back to front."""
+    right, above, eye = scene.axes
+    axes = np.column_stack([right, above, eye])
     light = _light(scene)
-    flat: list[tuple[bool, float, Array, str, float]] = []
-    every: list[Array] = []
-    lines: list[tuple[Array, str]] = []
+    middle, extent = scene.extent(at=frame)
+    scale = 0.9 * min(width / extent[0], height / extent[1])
+    center = middle @ axes
+
+    def place(points: Array) -> Array:
+        """Pixels from the left and from above, and the depth [m] towards the eye."""
+        seen = points @ axes - center
+        return np.stack(
+            [width / 2 + scale * seen[..., 0], height / 2 - scale * seen[..., 1], seen[..., 2]], axis=-1
+        )
+
+    drawn: list[tuple[int, float, str]] = []
+
+    def faces(corners: Array, colour: Array, opacity: float, ground: bool) -> None:
+        """Triangles (m, 3, 3) of a colour (m, 3) each, those that are turned away or too small to see left out."""
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        length = np.linalg.norm(normals, axis=1)
+        seen = place(corners)
+        facing = normals @ eye
+        keep = (0.5 * np.abs(facing) * scale**2 > SMALLEST) & ((facing > 0.0) | ground | (opacity < 1.0))
+        bright = 0.62 + 0.38 * np.maximum(0.0, normals @ light / np.maximum(length, 1e-300))
+        shades = np.clip(np.round(colour * bright[:, None]), 0, 255).astype(int)
+        for points, (r, g, b) in zip(seen[keep], shades[keep], strict=True):
+            text = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
+            fill = f"#{r:02x}{g:02x}{b:02x}"
+            more = f'fill-opacity="{opacity:g}"' if opacity < 1.0 else f'stroke="{fill}" stroke-width="0.6"'
+            depth = float(points[:, 2].mean())
+            drawn.append((0 if ground else 1, depth, f'<polygon points="{text}" fill="{fill}" {more}/>'))
+
+    def lines(ends: Array, colour: str, ground: bool = False) -> None:
+        """Lines (m, 2, 3)."""
+        for points in place(ends):
+            (x1, y1, z1), (x2, y2, z2) = points
+            ends_at = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+            line = f'<line {ends_at} stroke="{colour}" stroke-width="0.6"/>'
+            drawn.append((0 if ground else 1, float(0.5 * (z1 + z2)) + 1e-6 * scene.size, line))
+
     for body, solid in scene.solids:
-        world = placed(scene, body, solid.corners, frame)
-        seen = np.column_stack([world @ right, world @ above, world @ eye])
-        center = world.mean(axis=0)
-        if not solid.ground:
-            every.append(seen)
-        lines += [(seen[list(edge)], solid.colours[0]) for edge in solid.edges]
-        for k, face in enumerate(solid.faces):
-            corners = world[list(face)]
-            normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-            length = float(np.linalg.norm(normal)) or 1.0
-            normal = normal / length
-            if solid.ground:
-                normal *= np.sign(normal @ scene.up) or 1.0
-            elif solid.shell == "open":
-                normal *= np.sign(normal @ eye) or 1.0
-            elif not solid.shell:
-                normal *= np.sign(normal @ (corners.mean(axis=0) - center)) or 1.0
-            if not solid.ground and solid.opacity == 1.0 and normal @ eye < 0:
-                continue
-            colour = shaded(
-                solid.colours[k % len(solid.colours)], 0.62 + 0.38 * max(0.0, float(normal @ light))
-            )
-            flat.append(
-                (not solid.ground, float(seen[list(face), 2].mean()), seen[list(face)], colour, solid.opacity)
-            )
-    bent: list[tuple[Array, str, float]] = []
+        world = scene.placed(body, solid.corners, frame)
+        colour = np.broadcast_to(rgb(solid.colour), (len(solid.faces), 3))
+        faces(world[solid.faces], colour, solid.opacity, solid.ground)
+        if len(solid.lines):
+            lines(world[solid.lines], "#b9c0c8" if solid.ground else solid.colour, solid.ground)
     for d in scene.deforming:
-        seen = np.column_stack([d.points[frame] @ axis for axis in (right, above, eye)])
-        every.append(seen)
-        bent += [(seen[line], d.colour, d.width) for line in d.lines]
-    points = np.vstack(every)
-    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
-    scale = 0.88 * min(width / max(high[0] - low[0], 1e-9), height / max(high[1] - low[1], 1e-9))
-    middle = (low + high) / 2
-
-    def place(p: Array) -> Array:
-        return np.column_stack(
-            [width / 2 + scale * (p[:, 0] - middle[0]), height / 2 - scale * (p[:, 1] - middle[1])]
-        )
-
+        corners, triangles = d.skin(frame), d.skin_faces
+        colour = np.broadcast_to(rgb(d.colour), (len(triangles), 3))
+        if d.stress is not None:
+            shown = colours(d.stress[frame] / (scene.stress or 1.0)).astype(float)[d.skin_points]
+            colour = shown[triangles].mean(axis=1)
+        faces(corners[triangles], colour, 1.0, False)
+        if not len(triangles):
+            lines(d.points[frame][d.lines], d.colour)
     out = [f'<svg class="mechanism" viewBox="0 0 {width} {height}" role="img">']
-    drawn: list[tuple[bool, float, str]] = []
-    for above_ground, depth, corners, colour, opacity in flat:
-        text = " ".join(f"{a:.1f},{b:.1f}" for a, b in place(corners))
-        more = (
-            f'fill-opacity="{opacity:g}"'
-            if opacity < 1
-            else f'stroke="{colour if above_ground else "#b9c0c8"}"'
-        )
-        drawn.append((above_ground, depth, f'<polygon points="{text}" fill="{colour}" {more}/>'))
-    for corners, colour in lines:
-        (x1, y1), (x2, y2) = place(corners)
-        line = f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
-        drawn.append((True, float(corners[:, 2].mean()), line))
-    for corners, colour, thick in bent:
-        (x1, y1), (x2, y2) = place(corners)
-        line = (
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
-            f'stroke-width="{max(scale * thick, 0.5):.2f}" stroke-linecap="round"/>'
-        )
-        drawn.append((True, float(corners[:, 2].mean()), line))
-    for spring in scene.springs:
-        at_a, at_b = spring.ends(frame)
-        a, b = placed(scene, spring.a, at_a[None], frame)[0], placed(scene, spring.b, at_b[None], frame)[0]
-        path = coil(a, b, 0.012 * scene.size, spring.plain)
-        seen = np.column_stack([path @ right, path @ above, path @ eye])
-        text = " ".join(f"{u:.1f},{v:.1f}" for u, v in place(seen))
-        line = f'<polyline points="{text}" fill="none" stroke="#5b6470" stroke-width="1.2"/>'
-        drawn.append((True, float(seen[:, 2].mean()), line))
     out += [text for _, _, text in sorted(drawn, key=lambda item: item[:2])]
     # Patches lie between two bodies: over everything else, so that they are seen.
     for patch in scene.patches:
         corners, pressure = patch.of(frame)
-        seen = np.stack([corners @ right, corners @ above], axis=-1)
-        for triangle, shade in zip(
-            seen, colours(pressure.mean(axis=1) / (scene.pressure or 1.0), PRESSED), strict=True
-        ):
-            text = " ".join(f"{u:.1f},{v:.1f}" for u, v in place(triangle))
-            out.append(
-                f'<polygon points="{text}" fill="rgb({shade[0]},{shade[1]},{shade[2]})" fill-opacity="0.85"/>'
-            )
+        shades = colours(pressure.mean(axis=1) / (scene.pressure or 1.0), PRESSED)
+        for points, shade in zip(place(corners), shades, strict=True):
+            text = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
+            fill = f"rgb({shade[0]},{shade[1]},{shade[2]})"
+            out.append(f'<polygon points="{text}" fill="{fill}" fill-opacity="0.85"/>')
     return "".join([*out, "</svg>"])
 
 
-def placed(scene: Scene, body: int, points: Array, frame: int) -> Array:
-    """Points of a body in world axes in one frame."""
-    if body == GROUND or not len(scene.time):
-        return points
-    return np.asarray(points @ _matrix(scene.quaternions[frame, body]).T + scene.positions[frame, body])
-
-
-def _matrix(q: Array) -> Array:
-    w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
 def _light(scene: Scene) -> Array:
-    light = 0.9 * scene.up + 0.7 * scene.view + 0.25 * np.cross(scene.up, scene.view)
+    light = 0.9 * scene.up + 0.7 * scene.view - 0.25 * np.cross(scene.up, scene.view)
     return np.asarray(light / np.linalg.norm(light))
-
-
-def shaded(colour: str, factor: float) -> str:
-    """A colour made darker."""
-    parts = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
-    return "#" + "".join(f"{int(np.clip(round(p * factor), 0, 255)):02x}" for p in parts)
-
-
-def coil(a: Array, b: Array, radius: float, plain: bool) -> Array:
-    """The line of a coil spring between two points."""
-    length = float(np.linalg.norm(b - a))
-    if plain or length < 1e-9:
-        return np.array([a, b])
-    x, y = across(b - a)
-    s = np.linspace(0, 1, 97)
-    wound = np.clip((s - 0.12) / 0.76, 0, 1)
-    turn = 2 * np.pi * 8 * wound
-    size = radius * np.clip(np.minimum(s - 0.08, 0.92 - s) / 0.04, 0, 1)
-    return np.asarray(
-        a + s[:, None] * (b - a) + size[:, None] * (np.cos(turn)[:, None] * x + np.sin(turn)[:, None] * y)
-    )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.shapes import HalfPlane, Plane, Shape
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Sphere
 from bellcrank.contact.shapes.base import FieldShape
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import BellcrankError
-from bellcrank.view.shapes import Solid, hull, plate
+from bellcrank.view.shapes import Solid, ball, box, cylinder, hull, plate, tiles, turned
 
 Array = NDArray[np.float64]
 Vector = Callable[[Sequence[Any]], Array]
@@ -30,12 +31,16 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
     end. up: The upward direction in the shape's frame.
     """
     if isinstance(shape, HalfPlane):
-        edge = np.array(
-            [(-size, 0, -0.1 * size), (size, 0, -0.1 * size), (size, 0, 0.1 * size), (-size, 0, 0.1 * size)]
-        )
-        return Solid(edge, ((0, 1, 2, 3),), (PLANE_COLOUR,), 1.0, ground=abs(up[1]) > 0.5)
+        x = np.linspace(-size, size, 25)
+        corners = np.array([(s, 0.0, z) for s in x for z in (-0.1 * size, 0.1 * size)])
+        return replace(tiles(corners, len(x), 2), colour=PLANE_COLOUR, ground=abs(up[1]) > 0.5)
     if isinstance(shape, Plane):
-        return _tiles(size, abs(float(up[2])) > 0.5)
+        lines = np.linspace(-1.2 * size, 1.2 * size, 13)
+        corners = np.array([(x, y, 0.0) for x in lines for y in lines])
+        return replace(tiles(corners, 13, 13), ground=abs(float(up[2])) > 0.5)
+    simple = _simple(shape, vector, colour)
+    if simple is not None:
+        return replace(simple, opacity=opacity)
     if isinstance(shape, FieldShape | Revolution):
         drawn = shape.drawn()
         return None if drawn is None else _shell(drawn, colour, opacity)
@@ -44,29 +49,36 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
         return None
     if shape.planar:
         return plate(points, np.array([0.0, 0.0, 1.0]), 0.02 * size, colour)
-    whole = hull(points, colour, opacity)
-    return Solid(whole.corners, whole.faces, (colour,), opacity)
+    return hull(points, colour, opacity)
 
 
-def _tiles(size: float, ground: bool) -> Solid:
-    """A plane as tiles around the origin of its frame."""
-    n = 12
-    lines = np.linspace(-1.2 * size, 1.2 * size, n + 1)
-    corners = np.array([(x, y, 0.0) for x in lines for y in lines])
-    faces = tuple(
-        (i * (n + 1) + j, (i + 1) * (n + 1) + j, (i + 1) * (n + 1) + j + 1, i * (n + 1) + j + 1)
-        for i in range(n)
-        for j in range(n)
-    )
-    return Solid(corners, faces, ("#eef1f4",), 1.0, ground=ground)
+def _simple(shape: Shape, vector: Vector, colour: str) -> Solid | None:
+    """A shape that turns or has flat sides, as exactly as it is drawn; None for others."""
+    o, z = np.zeros(3), np.array([0.0, 0.0, 1.0])
+    if isinstance(shape, Sphere):
+        return ball(o, float(vector((shape.radius,))[0]), colour, 25)
+    if isinstance(shape, Box):
+        return box(o, np.eye(3), 2.0 * vector((shape.half_x, shape.half_y, shape.half_z)), colour)
+    if isinstance(shape, Cylinder):
+        radius, half = vector((shape.radius, shape.half_length))
+        return cylinder(o, z, float(radius), 2.0 * float(half), colour, 36)
+    if isinstance(shape, Capsule):
+        radius, half = vector((shape.radius, shape.half_length))
+        angle = np.linspace(0.0, np.pi / 2, 7)
+        cap = np.column_stack([radius * np.cos(angle), half + radius * np.sin(angle)])
+        cap[-1, 0] = 0.0
+        return turned(np.vstack([cap[::-1] * (1, -1), cap]), o, z, colour, 32)
+    return None
 
 
 def _shell(surface: Triangles, colour: str, opacity: float) -> Solid | None:
     """A surface as it is, dents and holes included."""
     if not len(surface.faces):
         return None
-    kind = "closed" if surface.closed else "open"
-    return Solid(surface.vertices, tuple(map(tuple, surface.faces.tolist())), (colour,), opacity, shell=kind)
+    corners, numbered = np.unique(np.round(surface.vertices, 12), axis=0, return_inverse=True)
+    faces = numbered.reshape(-1)[surface.faces]
+    whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+    return Solid(corners, faces[whole], colour, opacity)
 
 
 def _outline(shape: Shape, vector: Vector) -> Array | None:

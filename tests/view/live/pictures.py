@@ -11,9 +11,11 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+import nbformat
 import numpy as np
 
 import bellcrank as bc
@@ -96,6 +98,16 @@ def animation(browser: Browser) -> None:
             keep(page, "animation")
 
 
+def suspension(browser: Browser) -> None:
+    """The double wishbone of the notebook, without a browser."""
+    book = nbformat.read(FOLDER.parent / "notebooks" / "suspension.ipynb", as_version=4)
+    scope: dict[str, Any] = {}
+    exec(next(cell.source for cell in book.cells if cell.cell_type == "code"), scope)
+    scope["result"].picture(
+        FOLDER / "suspension.png", at=0.8, size=(1400, 860), arrows=["force"], traces=["wheel"]
+    )
+
+
 def drive(browser: Browser) -> None:
     """The car at the bump under its left wheels, seen from behind."""
     made, stop = Drive("bumps", 11.0), threading.Event()
@@ -121,7 +133,7 @@ def drive(browser: Browser) -> None:
 def main(names: list[str]) -> None:
     """All of them, or those named."""
     with Browser() as browser:
-        for take in (car, flexible, animation, drive):
+        for take in (car, flexible, animation, suspension, drive):
             if not names or take.__name__ in names:
                 take(browser)
 

@@ -74,6 +74,96 @@ def test_html_file_shows_stress(browser: Browser, bent: bc.Result, tmp_path: Pat
         only_this_machine(page)
 
 
+def ticked(page: Page, name: str) -> None:
+    """Tick a box and wait for the picture."""
+    page.value(f"document.getElementById({name!r}).click()")
+    page.value("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
+def blue_and_green(page: Page) -> tuple[int, int]:
+    """Pixels of reactions and of velocities."""
+    r, g, b = np.moveaxis(pixels(page)[60:, :760], -1, 0)
+    return int(((b > r + 0.35) & (b > g + 0.25)).sum()), int(((g > r + 0.25) & (g > b + 0.15)).sum())
+
+
+def test_html_file_shows_arrows_traces_and_sections(
+    browser: Browser, crank: bc.Result, tmp_path: Path
+) -> None:
+    crank.html(tmp_path / "crank.html", [], traces=["rod.center"])
+    with browser.page(f"file://{tmp_path}/crank.html#t=0.6") as page:
+        page.until("document.documentElement.dataset.ready === '1'")
+        scene = "document.getElementById('scene').toDataURL()"
+        with_trace = page.value(scene)
+        ticked(page, "traces")
+        plain = page.value(scene)
+        assert plain != with_trace
+        assert page.value("document.getElementById('arrows-force').parentElement.hidden")
+        before = blue_and_green(page)
+        ticked(page, "arrows-reaction")
+        ticked(page, "arrows-velocity")
+        after = blue_and_green(page)
+        assert after[0] > before[0] + 30
+        assert after[1] > before[1] + 30
+        coloured = colourful(pixels(page))
+        choose = (
+            "(n, v) => { const s = document.getElementById(n); s.value = v;"
+            " for (const e of ['input', 'change']) s.dispatchEvent(new Event(e)); }"
+        )
+        page.value(f"({choose})('section', 'x')")
+        page.value("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+        assert colourful(pixels(page)) < 0.8 * coloured
+        page.value(f"({choose})('section', '')")
+        page.value(f"({choose})('from', '+x')")
+        page.value("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+        assert page.value(scene) not in (plain, with_trace)
+        only_this_machine(page)
+
+
+def test_html_file_shows_contact_patches(browser: Browser, tmp_path: Path) -> None:
+    system = bc.System("press", gravity=(0, 0, -9.81))
+    ball = system.body("ball", mass=50.0, inertia=(0.2,) * 3, at=(0, 0, 0.0295))
+    system.free("fall", system.ground, ball)
+    system.contact(
+        "floor",
+        system.ground.box(0.2, 0.2, 0.05, at=(0, 0, -0.05)),
+        ball.torus(0.07, 0.03),
+        0.3,
+        treatment="continuous",
+        young=1e6,
+    )
+    run = system.simulate(0.02, output=4)
+    run.html(tmp_path / "press.html", [])
+    with browser.page(f"file://{tmp_path}/press.html#t=0.02") as page:
+        page.until("document.documentElement.dataset.ready === '1'")
+        assert page.value("document.documentElement.dataset.error") is None
+        shown = page.value("JSON.parse(document.getElementById('data').textContent).scales.map(s => s.label)")
+        r, g, b = np.moveaxis(pixels(page)[60:, :760], -1, 0)
+        assert any("pressure" in label for label in shown)
+        assert ((r > 0.9) & (g > 0.5) & (b < 0.8) & (r > b + 0.15)).sum() > 20
+        only_this_machine(page)
+
+
+def test_viewer_shows_arrows(browser: Browser, crank: bc.Result) -> None:
+    with (
+        crank.view([], browser=False, traces=["rod.center"]) as viewer,
+        browser.page(viewer.url, 900, 560) as page,
+    ):
+        page.until("document.querySelectorAll('canvas').length > 0")
+        viewer.seek(0.6)
+        time.sleep(1.5)
+        before = pixels(page)[SCENE]
+        viewer.controls.arrows["velocity"].value = True
+        viewer.controls.show_arrows()
+        for _ in range(60):
+            changed = np.abs(pixels(page)[SCENE] - before).max(axis=-1) > 0.2
+            if changed.sum() > 30:
+                break
+            time.sleep(0.1)
+        assert changed.sum() > 30
+        assert len(viewer.stage.traces) == 1
+        only_this_machine(page)
+
+
 def test_names_stay_names_in_the_html_file(browser: Browser, evil: bc.Result, tmp_path: Path) -> None:
     evil.html(tmp_path / "evil.html")
     with browser.page(f"file://{tmp_path}/evil.html") as page:

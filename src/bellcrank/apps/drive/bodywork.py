@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bellcrank.view.shapes import Array, Solid
+from bellcrank.view.shapes import Array, Solid, polygons
 
 PAINT, GLASS = "#2f6db5", "#8fb2d4"
 SECTIONS = (
@@ -40,10 +40,10 @@ def _loft(sections: tuple[tuple[float, ...], ...], centre: Array, colour: str, o
         z = np.array([low, low + cut, high - cut, high])
         ring = np.column_stack([np.full(8, x), np.r_[y, -y[::-1]], np.r_[z, z[::-1]]])
         rings.append(ring - [0.0, centre[1], centre[2]])
-    faces = [tuple(range(8)), tuple(range(8 * (len(rings) - 1), 8 * len(rings)))]
+    faces: list[tuple[int, ...]] = [tuple(range(8)), tuple(range(8 * (len(rings) - 1), 8 * len(rings)))[::-1]]
     edges: list[tuple[int, int]] = []
     for k in range(len(rings) - 1):
         a, b = 8 * k, 8 * (k + 1)
-        faces += [(a + i, a + (i + 1) % 8, b + (i + 1) % 8, b + i) for i in range(8)]
+        faces += [(a + i, b + i, b + (i + 1) % 8, a + (i + 1) % 8) for i in range(8)]
         edges += [(a + i, b + i) for i in range(8)]
-    return Solid(np.vstack(rings), tuple(faces), (colour,), opacity, edges=tuple(edges))
+    return Solid(np.vstack(rings), polygons(faces), colour, opacity, lines=np.array(edges))

@@ -12,7 +12,7 @@ from bellcrank.apps.drive.drive import STEP, Drive
 from bellcrank.apps.drive.terrain import Terrain
 from bellcrank.verify.full_car import full_car_data, full_car_system
 from bellcrank.view.pages import floats
-from bellcrank.view.scene import scene
+from bellcrank.view.scene import rgb, scene
 from bellcrank.view.shapes import Solid
 
 Array = NDArray[np.float64]
@@ -27,13 +27,15 @@ def shapes(drive: Drive) -> dict[str, Any]:
     """Triangles of every body with colours, in body axes, springs between bodies; names, step."""
     result = full_car_system().equilibrium().result
     drawn = scene(result)
-    solids = [(body, s) for body, s in drawn.solids if body >= 0 and drawn.bodies[body] != "chassis"]
+    solids = [
+        (body, s) for body, s in drawn.solids if body >= 0 and drawn.bodies[body] not in ("chassis", "")
+    ]
     centre = np.array(full_car_data()["bodies"][0]["com"])
     solids += [(0, s) for s in bodywork(centre)]
     springs = [
         {"a": s.a, "pa": s.at_a.tolist(), "b": s.b, "pb": s.at_b.tolist()}
-        for s in drawn.springs
-        if not s.plain
+        for s in drawn.links
+        if s.length > 0.0
     ]
     parts = [{"body": body, "vertices": floats(triangles(s)), "opacity": s.opacity} for body, s in solids]
     return {
@@ -46,23 +48,10 @@ def shapes(drive: Drive) -> dict[str, Any]:
 
 
 def triangles(solid: Solid) -> Array:
-    """Flat-shaded triangles: position, outward normal and colour a vertex, (3 m, 9)."""
-    centre = solid.corners.mean(axis=0)
-    rows = []
-    for k, face in enumerate(solid.faces):
-        corners = solid.corners[list(face)]
-        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-        length = float(np.linalg.norm(normal))
-        if length == 0.0:
-            continue
-        normal = normal / length
-        if not solid.shell and normal @ (corners.mean(axis=0) - centre) < 0.0:
-            normal, corners = -normal, corners[::-1]
-        text = solid.colours[k % len(solid.colours)]
-        colour = [int(text[i : i + 2], 16) / 255.0 for i in (1, 3, 5)]
-        for i in range(1, len(corners) - 1):
-            rows += [[*corners[j], *normal, *colour] for j in (0, i, i + 1)]
-    return np.array(rows).reshape(-1, 9)
+    """Triangles: position, outward normal and colour a vertex, (3 m, 9)."""
+    vertices, normals, faces = solid.surface
+    colour = np.broadcast_to(np.array(rgb(solid.colour)) / 255.0, vertices.shape)
+    return np.asarray(np.column_stack([vertices, normals, colour])[faces.ravel()])
 
 
 def _offsets() -> Array:

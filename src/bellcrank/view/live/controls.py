@@ -24,6 +24,7 @@ MARKS = 40
 JUMPS = 200
 """Of them to be chosen from a list."""
 NOWHERE = "(jump to)"
+ARROWS = {"force": "forces", "reaction": "reactions", "velocity": "velocities"}
 COLOUR_BAR = (
     '<div style="height:12px;margin:0 1em 0.5em;border-radius:3px;'
     f'background:linear-gradient(to right,{",".join(STOPS)})"></div>'
@@ -55,6 +56,10 @@ class TimeControls:
         with gui.add_folder("Scene", expand_by_default=max(drawn.stress, drawn.pressure) > 0.0):
             self.names = gui.add_checkbox("names", False)
             self.follow = gui.add_checkbox("follow", viewer._travels)
+            self.arrows = {
+                kind: gui.add_checkbox(words, False, visible=any(a.kind == kind for a in drawn.arrows))
+                for kind, words in ARROWS.items()
+            }
             self.stress = gui.add_text("stress", "", disabled=True, visible=drawn.stress > 0.0)
             self.pressure = gui.add_text("contact pressure", "", disabled=True, visible=drawn.pressure > 0.0)
             if max(drawn.stress, drawn.pressure) > 0.0:
@@ -65,6 +70,13 @@ class TimeControls:
         self.jump.on_update(self._jumped)
         self.names.on_update(lambda _: viewer.stage.show_names(self.names.value))
         self.follow.on_update(lambda _: viewer._later(self._redraw))
+        for box in self.arrows.values():
+            box.on_update(lambda _: self.show_arrows())
+
+    def show_arrows(self) -> None:
+        """Those that are ticked."""
+        for kind, box in self.arrows.items():
+            self.viewer.stage.show_arrows(kind, box.value)
 
     def _show_scales(self) -> None:
         drawn = self.viewer.stage.scene

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.view.placing import GROUND
-from bellcrank.view.scene import Deforming, Patches, Scene
-from bellcrank.view.shapes import Solid
+from bellcrank.view.scene import Arrows, Deforming, Patches, Scene, rgb
+from bellcrank.view.shapes import darker
 from bellcrank.view.stress import PRESSED, colours
-from bellcrank.view.svg import coil, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +38,7 @@ class Stage:
         api = server.scene
         self.root = api.add_frame("/stage", show_axes=False)
         self.frames = [api.add_frame(f"/stage/body{k}", show_axes=False) for k in range(len(scene.bodies))]
+        self.stretching: list[tuple[int, Any]] = []
         self._solids()
         self._grid()
         self.labels = [
@@ -46,12 +46,22 @@ class Stage:
             for k, name in enumerate(scene.bodies)
             if name
         ]
-        self.springs = self._spring_lines()
         most = scene.stress
         self.deforming = [_Bent(api, f"/stage/bent{k}", d, most) for k, d in enumerate(scene.deforming)]
         self.patches = [
             _Pressed(api, f"/stage/patch{k}", p, scene.pressure, 1e-3 * scene.size)
             for k, p in enumerate(scene.patches)
+        ]
+        self.arrows = {a.kind: self._arrow_marks(a) for a in scene.arrows if a.largest > 0.0}
+        self.traces = [
+            api.add_line_segments(
+                f"/stage/trace{k}",
+                np.stack([p.points[:-1], p.points[1:]], axis=1),
+                rgb(p.colour),
+                thickness=0.003 * scene.size,
+            )
+            for k, p in enumerate(scene.traces)
+            if len(p.points) > 1
         ]
         self.impacts = self._impact_marks()
         self._lights()
@@ -65,14 +75,35 @@ class Stage:
         for label in self.labels:
             label.visible = wanted
 
+    def show_arrows(self, kind: str, wanted: bool) -> None:
+        """Arrows of a kind."""
+        if kind in self.arrows:
+            self.arrows[kind].visible = wanted
+
+    def _arrow_marks(self, arrows: Arrows) -> Any:
+        size = self.scene.size
+        return self.server.scene.add_arrows(
+            f"/stage/arrows {arrows.kind}",
+            arrows.drawn(0, size),
+            # The page takes colours of arrows as linear light and shows them brighter.
+            tuple(round(255 * (c / 255) ** 2.2) for c in rgb(arrows.colour)),
+            shaft_radius=0.006 * size,
+            head_radius=0.016 * size,
+            head_length=0.04 * size,
+            visible=False,
+        )
+
     def show(self, frame: int) -> None:
         """Move everything to a frame."""
         scene = self.scene
         with self.server.atomic():
             for k, node in enumerate(self.frames):
                 node.position, node.wxyz = scene.positions[frame, k], scene.quaternions[frame, k]
-            for handle, number in self.springs:
-                handle.points = _segments(self._coil(number, frame))
+            for k, handle in self.stretching:
+                handle.scale = (1.0, 1.0, float(scene.stretch[frame, k]))
+            for arrows in scene.arrows:
+                if arrows.kind in self.arrows:
+                    self.arrows[arrows.kind].points = arrows.drawn(frame, scene.size)
             for bent in self.deforming:
                 bent.show(frame)
             for pressed in self.patches:
@@ -82,43 +113,51 @@ class Stage:
                 mark.visible = bool(0.0 <= now - time <= span)
 
     def _solids(self) -> None:
-        """One mesh a body, colour and opacity."""
+        """Parts with smooth normals, and their edges, one mesh for each frame, colour and opacity."""
         found: dict[tuple[int, str, float, bool], list[tuple[Array, NDArray[np.int64]]]] = {}
         edges: dict[tuple[int, str], list[Array]] = {}
         for body, solid in self.scene.solids:
-            for colour, faces in _by_colour(solid).items():
-                found.setdefault((body, colour, solid.opacity, solid.ground), []).append(
-                    (solid.corners, faces)
+            if len(solid.faces):
+                vertices, _, triangles = solid.surface
+                key = (body, solid.colour, solid.opacity, solid.ground)
+                found.setdefault(key, []).append((vertices, triangles))
+            if len(solid.edges):
+                shade = (
+                    "#a9b1ba"
+                    if solid.ground
+                    else darker(solid.colour, 0.45)
+                    if len(solid.faces)
+                    else solid.colour
                 )
-            if solid.ground:
-                rims = {
-                    tuple(sorted(pair)) for f in solid.faces for pair in zip(f, (*f[1:], f[0]), strict=True)
-                }
-                lines = solid.corners[np.array(sorted(rims))] + 0.002 * self.scene.size * self.scene.up
-                edges.setdefault((body, "#a9b1ba"), []).append(lines)
-            if solid.edges:
-                lines = solid.corners[np.array(solid.edges)]
-                edges.setdefault((body, solid.colours[0]), []).append(lines)
+                edges.setdefault((body, shade), []).append(solid.corners[solid.edges])
         for n, ((body, colour, opacity, ground), parts) in enumerate(found.items()):
             offsets = np.cumsum([0, *(len(corners) for corners, _ in parts)])
-            self.server.scene.add_mesh_simple(
+            handle = self.server.scene.add_mesh_simple(
                 f"{self._path(body)}/solid{n}",
                 np.vstack([corners for corners, _ in parts]),
                 np.vstack([faces + offset for (_, faces), offset in zip(parts, offsets, strict=False)]),
-                color=_rgb("#d7dde4" if ground else colour),
+                color=rgb(colour),
                 opacity=None if opacity == 1.0 else opacity,
-                flat_shading=True,
+                flat_shading=False,
                 side="double",
                 cast_shadow=not ground and opacity == 1.0,
                 receive_shadow=ground,
             )
+            self._stretched(body, handle)
         for n, ((body, colour), lines) in enumerate(edges.items()):
-            self.server.scene.add_line_segments(
+            handle = self.server.scene.add_line_segments(
                 f"{self._path(body)}/edges{n}",
                 np.vstack(lines),
-                _rgb(colour),
-                thickness=0.002 * self.scene.size,
+                rgb(colour),
+                thickness=0.0012 * self.scene.size,
             )
+            self._stretched(body, handle)
+
+    def _stretched(self, body: int, handle: Any) -> None:
+        """Note what changes its length with the frame that carries it."""
+        link = body - len(self.scene.bodies) + len(self.scene.links)
+        if link >= 0 and self.scene.links[link].length > 0.0:
+            self.stretching.append((body, handle))
 
     @staticmethod
     def _path(body: int) -> str:
@@ -129,7 +168,7 @@ class Stage:
         scene, up = self.scene, self.scene.up
         size = 10.0 ** np.floor(np.log10(scene.size))
         cell = float(size * (0.5 if scene.size / size > 3 else 0.2))
-        points = [placed(scene, b, s.corners, 0) for b, s in scene.solids if not s.ground]
+        points = [scene.placed(b, s.corners, 0) for b, s in scene.solids if not s.ground]
         points += [d.points[0] for d in scene.deforming]
         heights = np.vstack(points) @ up
         roads = [s.corners for b, s in scene.solids if s.ground]
@@ -152,25 +191,6 @@ class Stage:
             wxyz=_turn(np.array([0.0, 0.0, 1.0]), up),
             position=middle - up * float(middle @ up) + up * (low - 0.02 * scene.size),
         )
-
-    def _spring_lines(self) -> list[tuple[Any, int]]:
-        found = []
-        for n in range(len(self.scene.springs)):
-            handle = self.server.scene.add_line_segments(
-                f"/stage/spring{n}",
-                _segments(self._coil(n, 0)),
-                (77, 86, 97),
-                thickness=0.003 * self.scene.size,
-            )
-            found.append((handle, n))
-        return found
-
-    def _coil(self, number: int, frame: int) -> Array:
-        s = self.scene.springs[number]
-        at_a, at_b = s.ends(frame)
-        a = placed(self.scene, s.a, at_a[None], frame)[0]
-        b = placed(self.scene, s.b, at_b[None], frame)[0]
-        return coil(a, b, 0.012 * self.scene.size, s.plain)
 
     def _impact_marks(self) -> list[tuple[float, Any]]:
         """Balls where impacts were, the larger the stronger, seen for a moment after each."""
@@ -210,47 +230,33 @@ class Stage:
 
 
 class _Bent:
-    """A flexible body: thick lines, or a surface in bins of stress colour."""
+    """A flexible body: its surface, beams as round bars, in bins of stress colour."""
 
     def __init__(self, api: Any, path: str, drawn: Deforming, most: float) -> None:
         self.drawn = drawn
         self.most = most or 1.0
-        self.surface: list[Any] = []
-        if len(drawn.faces):
-            shades = (
-                colours(np.linspace(0.0, 1.0, BINS)) if drawn.stress is not None else [_rgb(drawn.colour)]
+        shades = colours(np.linspace(0.0, 1.0, BINS)) if drawn.stress is not None else [rgb(drawn.colour)]
+        self.surface = [
+            api.add_mesh_simple(
+                f"{path}/bin{n}",
+                drawn.points[0],
+                drawn.skin_faces[:1],
+                color=tuple(int(c) for c in shade),
+                side="double",
             )
-            for n, shade in enumerate(shades):
-                self.surface.append(
-                    api.add_mesh_simple(
-                        f"{path}/bin{n}",
-                        drawn.points[0],
-                        drawn.faces[:1],
-                        color=tuple(int(c) for c in shade),
-                        flat_shading=True,
-                        side="double",
-                    )
-                )
-        else:
-            self.lines = api.add_line_segments(
-                f"{path}/lines", drawn.points[0][drawn.lines], _rgb(drawn.colour), thickness=drawn.width
-            )
+            for n, shade in enumerate(shades)
+        ]
         self.show(0)
 
     def show(self, frame: int) -> None:
         d = self.drawn
-        points = d.points[frame]
-        share = None if d.stress is None else d.stress[frame] / self.most
-        if not self.surface:
-            self.lines.points = points[d.lines]
-            if share is not None:
-                self.lines.colors = _linear(colours(share[d.lines]))
-            return
-        bins = np.zeros(len(d.faces), dtype=int)
-        if share is not None:
-            bins = np.clip((BINS * share[d.faces].mean(axis=1)).astype(int), 0, BINS - 1)
+        points, faces = d.skin(frame), d.skin_faces
+        bins = np.zeros(len(faces), dtype=int)
+        if d.stress is not None:
+            share = (d.stress[frame] / self.most)[d.skin_points]
+            bins = np.clip((BINS * share[faces].mean(axis=1)).astype(int), 0, BINS - 1)
         for n, mesh in enumerate(self.surface):
-            here = d.faces[bins == n]
+            here = faces[bins == n]
             mesh.visible = bool(len(here))
             if len(here):
                 used, numbered = np.unique(here, return_inverse=True)
@@ -294,29 +300,6 @@ class _Pressed:
                 both = np.concatenate([here + shift, here - shift]).reshape(-1, 3)
                 mesh.vertices = both.astype(np.float32)
                 mesh.faces = np.arange(len(both), dtype=np.uint32).reshape(-1, 3)
-
-
-def _linear(shades: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Colours of points, which the page takes as linear and shows brighter, so that they come out as meant."""
-    return np.asarray(np.round(255.0 * (shades / 255.0) ** 2.2), dtype=np.uint8)
-
-
-def _by_colour(solid: Solid) -> dict[str, NDArray[np.int64]]:
-    """Triangles of a solid by colour."""
-    found: dict[str, list[tuple[int, int, int]]] = {}
-    for k, face in enumerate(solid.faces):
-        fan = found.setdefault(solid.colours[k % len(solid.colours)], [])
-        fan += [(face[0], face[i], face[i + 1]) for i in range(1, len(face) - 1)]
-    return {colour: np.array(fan) for colour, fan in found.items()}
-
-
-def _segments(path: Array) -> Array:
-    return np.stack([path[:-1], path[1:]], axis=1)
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return red, green, blue
 
 
 def _turn(a: Array, b: Array) -> Array:

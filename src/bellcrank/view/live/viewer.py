@@ -21,8 +21,9 @@ from bellcrank.view.live.controls import ParameterSliders, TimeControls, jumps, 
 from bellcrank.view.live.curves import Curves, CurvesOf
 from bellcrank.view.live.player import LOOPBACK, Player
 from bellcrank.view.live.stage import Stage
+from bellcrank.view.parts import ARROWS
 from bellcrank.view.placing import thinned
-from bellcrank.view.scene import scene
+from bellcrank.view.scene import Scene, scene
 
 FRAMES = 600
 
@@ -31,7 +32,8 @@ class Viewer(Player):
     """Shows a result, a mechanism or a system at ``url``; ``close`` ends it, as does leaving ``with``.
 
     quantities: Curves to begin with (a choice where None). magnified: Factor on the deformation of flexible bodies.
-    host: Address to listen at; the default is this machine alone. port: 0 takes a free one.
+    traces: Points whose paths are drawn, such as ``"rod.point(1, 0, 0)"``. host: Address to listen at; the default is
+    this machine alone. port: 0 takes a free one.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Viewer(Player):
         *,
         quantities: Sequence[str] | None = None,
         magnified: float = 1.0,
+        traces: Sequence[str] = (),
         host: str = LOOPBACK,
         port: int = 0,
     ) -> None:
@@ -51,11 +54,14 @@ class Viewer(Player):
         self._wanted: Callable[[], Result] | None = None
         self._runner: threading.Thread | None = None
         self._quantities = quantities
-        self.magnified = magnified
+        self.magnified, self._traced = magnified, traces
         self.result = result
         system = result.mechanism.system
         masses = [system.parameters.value(body.mass) for body in system.bodies.values()]
-        super().__init__(system.name, scene(result, FRAMES, magnified), int(np.argmax(masses)), host, port)
+        super().__init__(system.name, self._drawing(result), int(np.argmax(masses)), host, port)
+
+    def _drawing(self, result: Result) -> Scene:
+        return scene(result, FRAMES, self.magnified, tuple(ARROWS), self._traced)
 
     def _furnish(self) -> None:
         self.stage = Stage(self.server, self._scene, self.result.impacts)
@@ -137,9 +143,10 @@ class Viewer(Player):
         with self._lock:
             self._coming = None
             self.result = result
-            self._scene = scene(result, FRAMES, self.magnified)
+            self._scene = self._drawing(result)
             self.stage.remove()
             self.stage = Stage(self.server, self._scene, result.impacts, self.controls.names.value)
+            self.controls.show_arrows()
             self.time = float(np.clip(self.time, self._scene.time[0], self._scene.time[-1]))
             self._drawn = -1
         self.controls.take(result.time, jumps(result))
@@ -152,7 +159,7 @@ class Viewer(Player):
             return
         # Of a run that goes on, no more is worked out than is shown.
         result = thinned(result, FRAMES)
-        drawn = scene(result, FRAMES, self.magnified)
+        drawn = self._drawing(result)
         with self._lock:
             self._scene = drawn
             self.stage.scene = drawn
