@@ -105,12 +105,12 @@ def _reach(problem: _Static, force: float) -> Pressed:
 class _Static:
     def __init__(self, system: Assembled, interface: ObstacleInterface, solver: ContactSolver) -> None:
         self.system, self.interface, self.solver = system, interface, solver
-        self._solve = system.solver(system.stiffness)
-        self.compliance = Compliance(self._solve, system.unknowns, system.dimension)
+        factor = system.factor(system.stiffness)
+        self.compliance = Compliance(factor, system.dimension)
         held = np.zeros(system.unknowns)
         held[system.held] = system.held_at
-        self.unit = held - self._solve(system.stiffness @ held)
-        self.loaded = self._solve(system.load)
+        self.unit = held - factor.solve(system.stiffness @ held)
+        self.loaded = factor.solve(system.load)
         self.active: Index = np.empty(0, dtype=np.int64)
 
     def solve(self, approach: float) -> Pressed:

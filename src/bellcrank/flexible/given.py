@@ -90,6 +90,7 @@ def given_matrices(
         mass_matrix=M,
         stiffness_matrix=K,
         rigid=R,
+        freedom_places=np.repeat(x, len(order), axis=0),
         places=places,
         inertia=inertia,
         fields={"displacement": FieldMatrix(x, moved, SPATIAL, "m", none)},

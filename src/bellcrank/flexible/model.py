@@ -96,7 +96,8 @@ class ElasticModel:
 
     mass_matrix, stiffness_matrix: (N, N), sparse, symmetric. rigid: The six rigid motions (translations,
     rotations about the origin) in the freedoms, (N, 6); zero columns where the model cannot move so (a planar
-    beam). twist_share: How much of a shape's kinetic energy is twist about the axis, for beams.
+    beam). freedom_places: Where each freedom acts [m], (N, 3). twist_share: How much of a shape's kinetic energy is
+    twist about the axis, for beams.
     recipe: How the model was made, where a file can say it.
     """
 
@@ -107,6 +108,7 @@ class ElasticModel:
     mass_matrix: Sparse
     stiffness_matrix: Sparse
     rigid: Array
+    freedom_places: Array
     places: Mapping[str, Place]
     inertia: Inertia
     stiffening: Stiffening | None = None

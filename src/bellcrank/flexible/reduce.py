@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from bellcrank.errors import ModelError
 from bellcrank.flexible.damping import Damping
@@ -16,6 +17,8 @@ from bellcrank.flexible.modes import EQUAL, Reduction
 from bellcrank.flexible.recipe import MemberRecipe
 from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
+from bellcrank.sparse.cholesky import Elimination
+from bellcrank.sparse.iterations import solve_mass
 
 
 def reduced(
@@ -72,7 +75,6 @@ def _unmixed(model: ElasticModel, held: Held, shapes: Array) -> Array:
     An eigensolver mixes modes of neighbouring frequency by a little more than rounding. Freedoms that no matrix
     joins move independently; parts of a shape that carry next to nothing of its mass are such traces.
     """
-    import scipy.sparse as sp
     from scipy.sparse.csgraph import connected_components
 
     own = abs(model.mass_matrix) + abs(model.stiffness_matrix)
@@ -217,13 +219,14 @@ def _reachable(model: ElasticModel, held: Held) -> Array:
     The distance in the mass norm from a rigid motion r to the motions with B u = 0 is (B r)^T (B M^-1 B^T)^-1
     B r.
     """
-    import scipy.sparse as sp
-    import scipy.sparse.linalg as sla
-
     B, M = held.conditions, model.mass_matrix
-    regular = sp.csc_matrix(M + 1e-10 * float(np.mean(M.diagonal())) * sp.eye_array(M.shape[0]))
+    regular = sp.csr_array(M + 1e-10 * float(np.mean(M.diagonal())) * sp.eye_array(M.shape[0]))
     scaled = sp.diags_array(1.0 / np.sqrt(row_squares(B))) @ B
-    compliance = np.asarray(scaled @ sla.splu(regular).solve(scaled.T.toarray()))
+    loads = scaled.T.toarray()
+    answers = solve_mass(regular, loads)
+    if answers is None:
+        answers = Elimination(regular, model.freedom_places).factorised(regular).solve(loads)
+    compliance = np.asarray(scaled @ answers)
     Br = np.asarray(scaled @ model.rigid)
     blocked = np.einsum("ij,ij->j", Br, np.linalg.solve(compliance, Br))
     whole = np.einsum("ij,ij->j", model.rigid, M @ model.rigid)
@@ -231,13 +234,16 @@ def _reachable(model: ElasticModel, held: Held) -> Array:
 
 
 def _residuals(model: ElasticModel, held: Held, squares: Array, shapes: Array) -> dict[str, Array]:
-    exact, kept = {}, {}
-    for name, place in model.places.items():
-        rows = np.vstack([place.translation.toarray(), place.rotation.toarray()])
-        exact[name] = np.einsum("ij,ji->i", rows, held.solve(rows.T))
-        kept[name] = ((rows @ shapes) ** 2 / squares).sum(axis=1)
-    if not exact:
+    if not model.places:
         return {}
+    rows = sp.vstack(
+        [part for place in model.places.values() for part in (place.translation, place.rotation)]
+    )
+    answers = held.solve(rows.T.toarray())
+    compliance = np.asarray(sp.csr_array(rows).multiply(answers.T).sum(axis=1)).reshape(-1, 6)
+    carried = np.asarray((rows @ shapes) ** 2 / squares).sum(axis=1).reshape(-1, 6)
+    exact = dict(zip(model.places, compliance, strict=True))
+    kept = dict(zip(model.places, carried, strict=True))
     table = np.array(list(exact.values()))
     level = np.repeat([table[:, :3].max(), table[:, 3:].max()], 3)
     return {

@@ -108,6 +108,7 @@ def assumed_shapes(
         mass_matrix=sp.csr_array(mass_matrix),
         stiffness_matrix=sp.csr_array(K),
         rigid=np.zeros((n, 6)),
+        freedom_places=np.zeros((n, 3)),
         places=places,
         inertia=axis,
         fields=axis.fields(),

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from bellcrank.base.keys import NUMBER, TEXT, Keys, by_name, list_of, may, must, ref, words
 from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
+from bellcrank.fe.stiffness import isotropic_stiffness
 from bellcrank.flexible.beams import MassModel
 from bellcrank.flexible.interfaces import Region, interface_places, rigid_regions
 from bellcrank.flexible.modal_derivatives import ModalDerivatives
@@ -25,6 +26,7 @@ from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
 from bellcrank.flexible.solid_fields import NodalStrain, NodalStress
 from bellcrank.flexible.solid_mesh import check_mesh, material_numbers, mesh_order, read_mesh
 from bellcrank.flexible.units import check_units as check_member_units
+from bellcrank.sparse.cholesky import Elimination
 
 FILES = (".msh", ".inp", ".nas", ".bdf", ".fem", ".vtk", ".vtu")
 """Endings of the volume meshes that model files may name."""
@@ -103,6 +105,7 @@ def solid(
         mass_matrix=inertia.matrix(),
         stiffness_matrix=sp.csr_array(spread.T @ K @ spread),
         rigid=_in_freedoms(spread, motions),
+        freedom_places=_freedom_places(spread, places),
         places=interface_places(name, places, regions, spread, basis.neighbours),
         inertia=inertia,
         stiffening=ModalDerivatives(basis, inertia),
@@ -119,10 +122,17 @@ def _check_units(name: str, mesh: Any, materials: list[Material]) -> None:
 
 def _in_freedoms(spread: Sparse, motions: Array) -> Array:
     """The freedoms whose spread is the given rigid motions (exactly representable)."""
-    from scipy.sparse.linalg import splu
+    # A node belongs to one rigid region or to none, so only freedoms of one region meet in the product.
+    normal = sp.csr_array(spread.T @ spread)
+    return (
+        Elimination(normal, np.arange(normal.shape[0])[:, None]).factorised(normal).solve(spread.T @ motions)
+    )
 
-    normal = sp.csc_matrix(spread.T @ spread)
-    return np.asarray(splu(normal).solve(np.asarray(spread.T @ motions)))
+
+def _freedom_places(spread: Sparse, places: Array) -> Array:
+    """Of a free node its own place, of a rigid region the mean of its nodes."""
+    shares = abs(spread).T
+    return np.asarray(shares @ np.repeat(places, 3, axis=0)) / np.asarray(shares.sum(axis=1)).reshape(-1, 1)
 
 
 def _fields(basis: SolidBasis, spread: Sparse) -> dict[str, FieldMatrix]:
@@ -166,14 +176,7 @@ class SolidBasis:
 
     def stiffness(self) -> Sparse:
         """(3 s, 3 s)."""
-        from skfem import BilinearForm
-        from skfem.helpers import ddot, sym_grad
-
-        def elasticity(u: Any, v: Any, w: Any) -> Any:
-            return ddot(self.stress_of(sym_grad(u)), sym_grad(v))
-
-        K = sp.csr_array(BilinearForm(elasticity).assemble(self.vector))
-        return K[self.order][:, self.order]
+        return isotropic_stiffness(self.scalar, self.lame[:, 0], self.shear[:, 0])
 
     def scalar_mass(self, lumped: bool) -> Sparse:
         """(s, s) [kg]; lumped by scaling the diagonal (Hinton, Rock, Zienkiewicz 1976)."""
