@@ -6,6 +6,7 @@ First-order elements are too stiff in bending (shear locking); `order=2` on the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
 from bellcrank.fe.stiffness import isotropic_stiffness
 from bellcrank.flexible.beams import MassModel
+from bellcrank.flexible.gradients import Gradients
 from bellcrank.flexible.interfaces import Region, interface_places, rigid_regions
 from bellcrank.flexible.modal_derivatives import ModalDerivatives
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Sparse
@@ -153,26 +155,18 @@ class SolidBasis:
     def __init__(
         self, name: str, mesh: Any, order: int | None, numbers: tuple[Array, Array, Array, Any]
     ) -> None:
-        from skfem import Basis, ElementVector
+        from skfem import Basis
 
         self.name, self.mesh = name, mesh
         self.element = _element(name, mesh, order)
         degree = _degree(self.element, mesh)
         self.scalar = Basis(mesh, self.element, intorder=degree)
-        self.vector = Basis(mesh, ElementVector(self.element), intorder=degree)
         self.places = np.asarray(self.scalar.doflocs.T)
-        self.order = _node_by_node(self.scalar, self.vector)
         self.corner_numbers = np.asarray(self.scalar.nodal_dofs[0])
         E, nu, rho, _ = numbers
         self.shear = (E / (2 * (1 + nu)))[:, None]
         self.lame = (E * nu / ((1 + nu) * (1 - 2 * nu)))[:, None]
         self.density = rho[:, None]
-
-    def stress_of(self, strain: Array) -> Array:
-        """Hooke's law; strain (3, 3, elements, points)."""
-        trace = np.einsum("ii...->...", strain)
-        identity = np.eye(3)[:, :, None, None]
-        return np.asarray(2 * self.shear * strain + self.lame * trace * identity)
 
     def stiffness(self) -> Sparse:
         """(3 s, 3 s)."""
@@ -191,24 +185,15 @@ class SolidBasis:
         diagonal = m.diagonal()
         return sp.csr_array(sp.diags_array(diagonal * (m.sum() / diagonal.sum())))
 
-    def field(self, nodal: Array) -> Array:
-        """Nodal displacements (3 s,) in the numbering of the vector basis."""
-        full = np.empty(nodal.shape[0])
-        full[self.order] = nodal
-        return full
+    @cached_property
+    def exact_gradients(self) -> Gradients:
+        """At points that integrate products of three gradients exactly in undistorted elements."""
+        from skfem import Basis
 
-    def gradient(self, nodal: Array, basis: Any = None) -> Array:
-        """du_i/dx_j at the quadrature points, (3, 3, elements, points)."""
-        return np.asarray((self.vector if basis is None else basis).interpolate(self.field(nodal)).grad)
-
-    def load_of(self, tensor: Array) -> Array:
-        """int tensor : grad w for all nodal displacements w, (3 s,)."""
-        from skfem import LinearForm
-
-        def work(v: Any, w: Any) -> Any:
-            return np.einsum("ij...,ij...->...", tensor, v.grad)
-
-        return np.asarray(LinearForm(work).assemble(self.vector)[self.order])
+        second = type(self.element).__name__ in ("ElementTetP2", "ElementHex2")
+        tetrahedra = self.mesh.t.shape[0] == 4
+        degree = (3 if second else 0) if tetrahedra else (6 if second else 3)
+        return Gradients(Basis(self.mesh, self.element, intorder=degree))
 
     def region(self, label: str, which: Region) -> tuple[Any, Array]:
         """Node numbers of a region and their weights."""
@@ -242,16 +227,3 @@ def _degree(element: Any, mesh: Any) -> int:
     first = type(element).__name__ in ("ElementTetP1", "ElementHex1")
     reserve = 0 if mesh.t.shape[0] == 4 and mesh_order(mesh) == 1 else 2
     return (2 if first else 4) + reserve
-
-
-def _node_by_node(scalar: Any, vector: Any) -> Any:
-    """Numbers in the vector basis of (node 0 x, y, z, node 1 x, ...) of the scalar basis."""
-    order = np.empty(3 * scalar.N, dtype=np.int64)
-    for kind in ("nodal_dofs", "edge_dofs", "facet_dofs", "interior_dofs"):
-        one, three = getattr(scalar, kind), getattr(vector, kind)
-        if one is None or np.size(one) == 0:
-            continue
-        for j in range(one.shape[0]):
-            for i in range(3):
-                order[3 * one[j] + i] = three[3 * j + i]
-    return order
