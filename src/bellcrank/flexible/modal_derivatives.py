@@ -64,7 +64,8 @@ class ModalDerivatives:
             coupling[k, j] = coupling[j, k] = parts[1][p]
             for name in places:
                 places[name][:, k, j] = places[name][:, j, k] = at[name][:, p]
-        return SecondOrder(momentum, coupling, places)
+        # The quartic strain energy of a solid is left out: it takes derivatives of third order.
+        return SecondOrder(momentum, coupling, places, np.zeros((0, n, n)))
 
     def _loads(self, basis: Array, pairs: list[tuple[int, int]]) -> Array:
         fields = self.inertia.nodal(basis)

@@ -29,13 +29,14 @@ class Place:
     """A named point of the unreduced body.
 
     position: [m], (3,). translation, rotation: Matrices (3, N) from the freedoms to the displacement and the
-    small rotation.
+    small rotation. numbered: Whether it has no name but its number; what modes miss there is not worth a look.
     """
 
     name: str
     position: Array
     translation: Sparse
     rotation: Sparse
+    numbered: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +63,17 @@ class Integrals:
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
     """Second-order displacement: int rho Gamma_kl (n, n, 3), int rho Gamma_kl s0^T (n, n, 3, 3), at places
-    (3, n, n)."""
+    (3, n, n); and the strain energy 1/2 sum_s (1/2 eta^T H_s eta)^2 it brings, H (s, n, n)."""
 
     momentum: Array
     coupling: Array
     places: Mapping[str, Array]
+    curving: Array
 
     @staticmethod
     def none(n: int) -> SecondOrder:
         """Nothing of second order."""
-        return SecondOrder(np.zeros((n, n, 3)), np.zeros((n, n, 3, 3)), {})
+        return SecondOrder(np.zeros((n, n, 3)), np.zeros((n, n, 3, 3)), {}, np.zeros((0, n, n)))
 
 
 class Inertia(Protocol):

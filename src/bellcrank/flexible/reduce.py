@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,10 @@ from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
 from bellcrank.sparse.cholesky import Elimination
 from bellcrank.sparse.iterations import solve_mass
+
+
+class StiffeningNote(UserWarning):
+    """A member that is reduced without the geometric stiffening that was asked for."""
 
 
 def reduced(
@@ -60,6 +65,14 @@ def _reduced(
     second = SecondOrder.none(n)
     if stiffening and model.stiffening is not None:
         second = model.stiffening.second_order(shapes, held)
+    elif stiffening:
+        warnings.warn(
+            f"member {model.name!r} cannot stiffen geometrically: its matrices do not say how it shortens when it "
+            "bends. Where it turns fast or is loaded along its axis, use beam, solid or rod; stiffening=False says "
+            "that the linear theory is meant",
+            StiffeningNote,
+            stacklevel=4,
+        )
     K = np.asarray(shapes.T @ (model.stiffness_matrix @ shapes))
     # Modes of different frequency are orthogonal; what rounding leaves there would cost operations.
     K[np.abs(np.subtract.outer(squares, squares)) > 2 * EQUAL * np.maximum.outer(squares, squares)] = 0.0
@@ -127,6 +140,7 @@ def member_of(
         damping=np.zeros((n, n)) if damping is None else damping.matrix(modal_mass, K),
         shortening_momentum=scaled_clean(second.momentum, pairs[:, :, None]),
         shortening_coupling=scaled_clean(second.coupling, pairs[:, :, None, None]),
+        curving=scaled_clean(second.curving, np.sqrt(np.outer(np.diag(K), np.diag(K)))[None]),
         nodes=_nodes(model, shapes, second, pairs),
         frequencies=np.sqrt(np.diag(K) / np.diag(modal_mass)) / (2 * np.pi),
         truncation=truncation,
@@ -234,16 +248,15 @@ def _reachable(model: ElasticModel, held: Held) -> Array:
 
 
 def _residuals(model: ElasticModel, held: Held, squares: Array, shapes: Array) -> dict[str, Array]:
-    if not model.places:
+    places = {name: place for name, place in model.places.items() if not place.numbered}
+    if not places:
         return {}
-    rows = sp.vstack(
-        [part for place in model.places.values() for part in (place.translation, place.rotation)]
-    )
+    rows = sp.vstack([part for place in places.values() for part in (place.translation, place.rotation)])
     answers = held.solve(rows.T.toarray())
     compliance = np.asarray(sp.csr_array(rows).multiply(answers.T).sum(axis=1)).reshape(-1, 6)
     carried = np.asarray((rows @ shapes) ** 2 / squares).sum(axis=1).reshape(-1, 6)
-    exact = dict(zip(model.places, compliance, strict=True))
-    kept = dict(zip(model.places, carried, strict=True))
+    exact = dict(zip(places, compliance, strict=True))
+    kept = dict(zip(places, carried, strict=True))
     table = np.array(list(exact.values()))
     level = np.repeat([table[:, :3].max(), table[:, 3:].max()], 3)
     return {
