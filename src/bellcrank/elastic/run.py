@@ -18,6 +18,7 @@ from bellcrank.elastic.mortar import MortarInterface
 from bellcrank.elastic.obstacles import Obstacle
 from bellcrank.elastic.problem import ContactSolver
 from bellcrank.elastic.recording import Recording
+from bellcrank.elastic.resolution import PatchNote, patch_note
 from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.elastic.schemes import Scheme
 from bellcrank.elastic.stepping import Compatibility, Stepper
@@ -83,8 +84,30 @@ def simulate(
         # Nothing that failed passes silently: the result is kept for a look at where it went wrong.
         notes = (*notes, _diverged(recording.time[-1], step))
         warnings.warn(notes[-1], StepNote, stacklevel=2)
+    for note in _patch_notes(pairs, interfaces, recording):
+        notes = (*notes, note)
+        warnings.warn(note, PatchNote, stacklevel=2)
     points = tuple(ContactPoints(i.places, i.areas) for i in interfaces)
     return ElasticResult(listed, pairs, report, notes, system, points, recording, name)
+
+
+def _patch_notes(
+    contacts: Sequence[Contact], interfaces: Sequence[Interface], recording: Recording
+) -> list[str]:
+    """Contacts whose patch the mesh does not resolve at their largest force."""
+    found = []
+    for k, (contact, interface) in enumerate(zip(contacts, interfaces, strict=True)):
+        forces = np.array([normal[k] for normal in recording.normal])
+        touching, own, _ = recording.points[int(np.argmax(forces))]
+        mine = (touching >= recording.first[k]) & (touching < recording.first[k + 1])
+        pressed = np.abs(own[mine, 0])
+        if not pressed.sum() > 0.0:
+            continue
+        places = interface.places[touching[mine] - recording.first[k]]
+        note = patch_note(contact, float(forces.max()), pressed @ places / pressed.sum())
+        if note is not None:
+            found.append(note)
+    return found
 
 
 def _steps(

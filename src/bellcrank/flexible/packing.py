@@ -71,6 +71,7 @@ def _modal(member: FlexibleMember) -> tuple[dict[str, NDArray[Any]], dict[str, A
         "nodes": [node.name for node in member.nodes.values()],
         "fields": [[f.name, list(f.components), f.unit] for f in member.fields.values()],
         "residuals": list(cut.static_residual),
+        "remedy": cut.remedy,
     }
     return arrays, about
 
@@ -143,6 +144,7 @@ class _Reader:
             self.number("effective_mass", n, 6, holes=True),
             self.number("reachable", 6, holes=True),
             residuals,
+            *([str(about["remedy"])] if "remedy" in about else []),
         )
         fields = {str(f[0]): self.field(k, *f) for k, f in enumerate(about["fields"])}
         # Files of earlier versions have none.

@@ -76,7 +76,9 @@ def _reduced(
     K = np.asarray(shapes.T @ (model.stiffness_matrix @ shapes))
     # Modes of different frequency are orthogonal; what rounding leaves there would cost operations.
     K[np.abs(np.subtract.outer(squares, squares)) > 2 * EQUAL * np.maximum.outer(squares, squares)] = 0.0
-    member = member_of(model, shapes, K, second, damping, truncation_of(model, held, squares, shapes))
+    member = member_of(
+        model, shapes, K, second, damping, truncation_of(model, held, squares, shapes, reduction)
+    )
     if model.recipe is None:
         return member
     return replace(member, recipe=MemberRecipe(model.recipe, reduction, frame, damping, stiffening))
@@ -220,11 +222,17 @@ def effective_mass(model: ElasticModel, momentum: Array, coupling: Array, modal_
     return np.asarray(np.hstack([momentum, turning]) ** 2 / rigid / np.diag(modal_mass)[:, None])
 
 
-def truncation_of(model: ElasticModel, held: Held, squares: Array, shapes: Array) -> Truncation:
+def truncation_of(
+    model: ElasticModel, held: Held, squares: Array, shapes: Array, reduction: Reduction
+) -> Truncation:
     """What the modes left out would have carried."""
     parts = model.inertia.integrals(shapes)
     shares = effective_mass(model, parts.momentum, parts.coupling, np.eye(shapes.shape[1]))
-    return Truncation(shares, _reachable(model, held), _residuals(model, held, squares, shapes))
+    found = Truncation(shares, _reachable(model, held), _residuals(model, held, squares, shapes))
+    if found.worst_residual is None:
+        return found
+    node, direction, _ = found.worst_residual
+    return replace(found, remedy=reduction.remedy(node, direction.replace("about ", "r")))
 
 
 def _reachable(model: ElasticModel, held: Held) -> Array:

@@ -12,6 +12,8 @@ from bellcrank.sparse.types import Array, Sparse
 CONVERGED = 1e-11
 """Residual of a mode against its size: its frequency is then exact to rounding, its shape to about this share."""
 RESTARTS = 60
+STALLED = 1e-8
+"""Residual that is accepted where rounding keeps it from falling any further: frequencies are good to its square."""
 
 
 def solve_mass(mass: Sparse, right: Array, accuracy: float = 1e-13, most: int = 2000) -> Array | None:
@@ -56,6 +58,7 @@ def lowest_modes(solve: Callable[[Array], Array], mass: Sparse, count: int) -> A
     rng = np.random.default_rng(0)
     V, MV, AV = (np.empty((n, 0)) for _ in range(3))
     new = solve(np.asarray(mass @ rng.standard_normal((n, block))))
+    best, idle = np.inf, 0
     for _ in range(RESTARTS):
         last = 0
         while V.shape[1] < largest:
@@ -73,13 +76,16 @@ def lowest_modes(solve: Callable[[Array], Array], mass: Sparse, count: int) -> A
         X, AX = V @ S[:, :keep], AV @ S[:, :keep]
         R = AX[:, :count] - X[:, :count] * values[:count]
         residual = np.sqrt(np.abs(np.einsum("ij,ij->j", R, mass @ R)))
-        # What is orthogonal to the whole space already is nothing but rounding: the space is exhausted.
-        if last == 0 or V.shape[1] == n or (residual <= CONVERGED * values[:count]).all():
+        worst = float((residual / values[:count]).max())
+        idle = 0 if worst < 0.5 * best else idle + 1
+        best = min(best, worst)
+        # What is orthogonal to the whole space already is nothing but rounding: the space is exhausted. Rounding of
+        # the largest answer limits those of far higher frequencies.
+        if last == 0 or V.shape[1] == n or worst <= CONVERGED or (idle >= 3 and worst <= STALLED):
             return np.asarray(X[:, :count])
         new = AV[:, -last:]
         rest = _orthonormal(new, V, MV, mass)
         V, MV, AV, new = X, MV @ S[:, :keep], AX, rest if rest.shape[1] else new
-    worst = float((residual / values[:count]).max())
     raise ArithmeticError(
         f"the lowest {count} modes do not converge, {worst:.1g} is left; ask for fewer or more"
     )

@@ -1,0 +1,100 @@
+"""Whether the elements are small enough to carry a contact patch.
+
+The half-width a of the patch follows from the largest force by Hertz's theory, with the curvatures of both surfaces
+where they touch: a^3 = 3 F / (4 E* k) in space and about an axis, a^2 = 4 F / (pi E* k) for a plane body and a force
+per thickness; k is the sum of the curvatures, 1 / E* the sum of (1 - nu^2) / E. Nodes lie on the curved surface and
+facets cut it short by k h^2 / 8, so coarse bodies touch late. Source: Johnson, Contact Mechanics (1985), ch. 4.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bellcrank.elastic.body import ElasticBody
+from bellcrank.elastic.interface import Contact
+from bellcrank.elastic.lattices import Array, Index
+from bellcrank.elastic.material import Analysis
+from bellcrank.elastic.obstacles import Obstacle
+
+ACROSS = 2.0
+"""Distances between nodes that the half-width of a patch must hold: with fewer a patch is one node and its
+neighbours, whose pressure is that of the mesh. The surface is then cut short by a 32nd of Hertz's approach."""
+SHARP = 0.7
+"""Turn of the normal between neighbouring nodes [rad] from which a place counts as an edge, which has no curvature."""
+FLAT = 1e-3
+"""Curvature times the size of the body below which the patch is the whole face."""
+
+
+class PatchNote(UserWarning):
+    """A contact patch that the mesh does not resolve."""
+
+
+def patch_note(contact: Contact, force: float, place: Array) -> str | None:
+    """What to say of a contact under a force [N] at a place [m] of its body, in the start pose; None if all is well."""
+    body, other = contact.body, contact.against
+    mine = _local(body, place)
+    if mine is None or force <= 0.0:
+        return None
+    node, curvature, spacing = mine
+    yields = (1.0 - body.material.poisson**2) / body.material.young
+    if isinstance(other, Obstacle):
+        curvature += _obstacle_curvature(other, body.nodes[node], spacing)
+        h, whose = spacing / body.element.order, body
+    else:
+        theirs = _local(other, place)
+        if theirs is None:
+            return None
+        curvature += theirs[1]
+        yields += (1.0 - other.material.poisson**2) / other.material.young
+        h, whose = max((spacing, body), (theirs[2], other), key=lambda pair: pair[0])
+    size = float(np.ptp(body.nodes, axis=0).max())
+    if curvature * size < FLAT:
+        return None
+    if body.analysis in (Analysis.SOLID, Analysis.AXISYMMETRIC):
+        a = (0.75 * force * yields / curvature) ** (1.0 / 3.0)
+    else:
+        a = math.sqrt(4.0 * force / body.thickness * yields / (math.pi * curvature))
+    if h <= a / ACROSS:
+        return None
+    late = curvature * h * h / 8.0
+    return (
+        f"the contact patch of {body.name!r} is not resolved: its half-width is about {a:.2g} m, and nodes of "
+        f"{whose.name!r} lie {h:.2g} m apart there, so that it touches up to {late:.2g} m late and its forces are "
+        f"those of the mesh. Nodes {a / ACROSS:.2g} m apart or nearer resolve it (a higher grading, more divisions)"
+    )
+
+
+def _local(body: ElasticBody, place: Array) -> tuple[int, float, float] | None:
+    """The surface node nearest to a place, the mean curvature there [1/m] and the distance of its neighbours [m].
+
+    None where the surface has an edge.
+    """
+    surface = body.surface
+    corners = np.unique(surface.facets.nodes[:, : _corners(surface.facets.kind)])
+    node = int(corners[np.argmin(((body.nodes[corners] - place) ** 2).sum(axis=1))])
+    around = surface.facets.nodes[(surface.facets.nodes == node).any(axis=1), : _corners(surface.facets.kind)]
+    near: Index = np.setdiff1d(around, [node])
+    normals = np.zeros_like(body.nodes)
+    normals[surface.nodes] = surface.normals
+    step = body.nodes[near] - body.nodes[node]
+    turn = normals[near] - normals[node]
+    if (np.linalg.norm(turn, axis=1) > SHARP).any():
+        return None
+    squares = (step**2).sum(axis=1)
+    return node, float(((turn * step).sum(axis=1) / squares).mean()), float(np.sqrt(squares).mean())
+
+
+def _corners(kind: str) -> int:
+    return {"line": 2, "triangle": 3, "square": 4}[kind]
+
+
+def _obstacle_curvature(obstacle: Obstacle, x: Array, h: float) -> float:
+    """Mean curvature of an obstacle near a point [1/m], negative where it is hollow."""
+    d = len(x)
+    n = obstacle.gap(x[None], 0.0)[1][0]
+    tangents = np.linalg.svd(n[None])[2][1:]
+    steps = np.concatenate([1e-3 * h * tangents, -1e-3 * h * tangents])
+    turned = obstacle.gap(x + steps, 0.0)[1] - n
+    return float((turned * steps).sum() / (1e-3 * h) ** 2 / (2 * (d - 1)))
