@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,9 +13,7 @@ from bellcrank.elastic.lattices import Array, Index
 from bellcrank.errors import ModelError, SingularMechanism
 from bellcrank.sparse.cholesky import Elimination, Factor, NotPositive
 from bellcrank.sparse.iterations import solve_mass
-
-Progress = Callable[[float], None] | None
-"""Is told the share that is done."""
+from bellcrank.sparse.telling import factorised
 
 
 class Assembled:
@@ -98,13 +96,13 @@ class Assembled:
                 return slice(int(self.first_node[k]), int(self.first_node[k + 1]))
         raise ModelError(f"{body.name!r} is in a contact, but not among the bodies of the run")
 
-    def factor(self, matrix: sp.csr_array, progress: Progress = None) -> FreeFactor:
+    def factor(self, matrix: sp.csr_array) -> FreeFactor:
         """The factors of a matrix over the unknowns that are not held."""
         free = self.free
         inner = sp.csr_array(matrix[free][:, free])
         elimination = Elimination(inner, self.nodes[free // self.dimension])
         try:
-            return FreeFactor(self.unknowns, free, elimination.factorised(inner, progress))
+            return FreeFactor(self.unknowns, free, factorised(elimination, inner))
         except NotPositive as error:
             body = self.bodies[
                 int(np.searchsorted(self.first_node, free[error.unknown] // self.dimension, side="right")) - 1

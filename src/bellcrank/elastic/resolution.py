@@ -9,10 +9,12 @@ facets cut it short by k h^2 / 8, so coarse bodies touch late. Source: Johnson, 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from bellcrank.elastic.body import ElasticBody
+from bellcrank.elastic.facets import quadrature
 from bellcrank.elastic.interface import Contact
 from bellcrank.elastic.lattices import Array, Index
 from bellcrank.elastic.material import Analysis
@@ -22,7 +24,8 @@ ACROSS = 2.0
 """Distances between nodes that the half-width of a patch must hold: with fewer a patch is one node and its
 neighbours, whose pressure is that of the mesh. The surface is then cut short by a 32nd of Hertz's approach."""
 SHARP = 0.7
-"""Turn of the normal between neighbouring nodes [rad] from which a place counts as an edge, which has no curvature."""
+"""Lean of a facet against the normal at its node [rad] from which that counts as an edge, which has no curvature; half
+a right angle at the edge of a block."""
 FLAT = 1e-3
 """Curvature times the size of the body below which the patch is the whole face."""
 
@@ -74,16 +77,19 @@ def _local(body: ElasticBody, place: Array) -> tuple[int, float, float] | None:
     surface = body.surface
     corners = np.unique(surface.facets.nodes[:, : _corners(surface.facets.kind)])
     node = int(corners[np.argmin(((body.nodes[corners] - place) ** 2).sum(axis=1))])
-    around = surface.facets.nodes[(surface.facets.nodes == node).any(axis=1), : _corners(surface.facets.kind)]
-    near: Index = np.setdiff1d(around, [node])
-    normals = np.zeros_like(body.nodes)
-    normals[surface.nodes] = surface.normals
-    step = body.nodes[near] - body.nodes[node]
-    turn = normals[near] - normals[node]
+    touching = np.flatnonzero((surface.facets.nodes == node).any(axis=1))
+    facets = replace(
+        surface.facets, nodes=surface.facets.nodes[touching], inside=surface.facets.inside[touching]
+    )
+    rule = quadrature(facets, body.nodes, 1)
+    # By facets and not by neighbouring nodes, whose normals lean where they lie on an edge.
+    step = rule.points.mean(axis=1) - body.nodes[node]
+    turn = rule.normals.mean(axis=1) - surface.normals[np.searchsorted(surface.nodes, node)]
     if (np.linalg.norm(turn, axis=1) > SHARP).any():
         return None
-    squares = (step**2).sum(axis=1)
-    return node, float(((turn * step).sum(axis=1) / squares).mean()), float(np.sqrt(squares).mean())
+    near: Index = np.setdiff1d(facets.nodes[:, : _corners(facets.kind)], [node])
+    spacing = np.linalg.norm(body.nodes[near] - body.nodes[node], axis=1)
+    return node, float(((turn * step).sum(axis=1) / (step**2).sum(axis=1)).mean()), float(spacing.mean())
 
 
 def _corners(kind: str) -> int:

@@ -23,6 +23,7 @@ from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.elastic.schemes import Scheme
 from bellcrank.elastic.stepping import Compatibility, Stepper
 from bellcrank.errors import ModelError
+from bellcrank.sparse.telling import factorising
 
 _BLOWN = 1e6
 """Growth of the energy after which a run counts as diverged."""
@@ -50,8 +51,8 @@ def simulate(
     contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme: by
     default Newmark's method. solver: by default the direct active set. compatibility: whether velocities and
     accelerations are made compatible at the contact; by default both. frames: whole fields kept, spread over the run.
-    progress: a bar, or a function of the share done. name: of the run, for its pictures. An interruption (Ctrl-C) ends
-    the run and keeps the steps made so far.
+    progress: a bar, for the factorisation too, with the time and memory it will take; or a function of the share done.
+    name: of the run, for its pictures. An interruption (Ctrl-C) ends the run and keeps the steps made so far.
     """
     listed = (bodies,) if isinstance(bodies, ElasticBody) else tuple(bodies)
     pairs = _contacts(listed, contacts)
@@ -64,14 +65,15 @@ def simulate(
     notes = _step_notes(pairs, step)
     for note in notes:
         warnings.warn(note, StepNote, stacklevel=2)
-    stepper = Stepper(
-        system,
-        interfaces,
-        scheme or Scheme(),
-        step,
-        solver or DirectActiveSet(),
-        compatibility or Compatibility(),
-    )
+    with factorising(name, progress is True):
+        stepper = Stepper(
+            system,
+            interfaces,
+            scheme or Scheme(),
+            step,
+            solver or DirectActiveSet(),
+            compatibility or Compatibility(),
+        )
     ready = time.perf_counter()
     steps = max(1, round(duration / step))
     recording = Recording(system, interfaces, max(1, steps // max(frames, 1)))

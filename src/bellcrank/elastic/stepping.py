@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bellcrank.elastic.active_set import ContactFailure
-from bellcrank.elastic.assembled import Assembled, Progress
+from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.compliance import Compliance
 from bellcrank.elastic.interface import Interface, Rows
 from bellcrank.elastic.lattices import Array, Index
@@ -62,7 +62,7 @@ class Stepper:
 
     def __init__(
         self, system: Assembled, interfaces: Sequence[Interface], scheme: Scheme, step: float,
-        solver: ContactSolver, compatibility: Compatibility, progress: Progress = None,
+        solver: ContactSolver, compatibility: Compatibility,
     ) -> None:  # fmt: skip
         self.system, self.interfaces, self.scheme, self.step = system, tuple(interfaces), scheme, step
         self.solver, self.compatibility = solver, compatibility
@@ -70,7 +70,7 @@ class Stepper:
         matrix = (1.0 - am) / (al * step**2) * system.mass + (1.0 - af) * system.stiffness
         if system.damping is not None:
             matrix = matrix + (1.0 - af) * de / (al * step) * system.damping
-        self._factor = system.factor(sp.csr_array(matrix), progress)
+        self._factor = system.factor(sp.csr_array(matrix))
         self.compliance = Compliance(self._factor, system.dimension, 1.0 - af)
         self.friction = np.concatenate([np.full(i.count, i.friction) for i in self.interfaces])
         self.first = np.concatenate([[0], np.cumsum([i.count for i in self.interfaces])])

@@ -319,9 +319,9 @@ class _Rows:
             else:
                 at[row] = len(self.order) * place[number] + column[axis]
         entries = sp.coo_array(given.matrix)
-        row, col = entries.coords
+        rows, columns = entries.coords
         N = max(last, len(self.x) * len(self.order) + self.generalised)
-        return sp.coo_array((entries.data, (at[row], at[col])), shape=(N, N))
+        return sp.coo_array((entries.data, (at[rows], at[columns])), shape=(N, N))
 
 
 def _check_rigid(name: str, K: Sparse, R: Array) -> None:

@@ -21,6 +21,7 @@ from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array, ElasticModel, Sparse
 from bellcrank.sparse.cholesky import Elimination, Factor, NotPositive
 from bellcrank.sparse.iterations import lowest_modes
+from bellcrank.sparse.telling import factorised
 
 DENSE = 240
 """Up to this many freedoms the eigenproblem is solved whole."""
@@ -70,7 +71,7 @@ class Held:
         places = np.vstack([self.model.freedom_places, np.zeros((m, 3))])
         matrix = sp.csr_array(sp.block_array([[K, B.T], [B, None]])) if m else K
         try:
-            return Elimination(matrix, places, last).factorised(matrix)
+            return factorised(Elimination(matrix, places, last), matrix)
         except NotPositive as error:
             raise ModelError(
                 f"the stiffness matrix of {self.model.name!r} is singular although its rigid motions are held: "

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bellcrank.flexible.member import Member
     from bellcrank.flexible.modes import Reduction
     from bellcrank.flexible.recipe import ModelRecipe
+    from bellcrank.sparse.cholesky import Forecast
 
 Array = NDArray[np.float64]
 Sparse = Any
@@ -135,15 +136,23 @@ class ElasticModel:
         frame: MemberFrame | None = None,
         damping: Damping | None = None,
         stiffening: bool = True,
+        progress: bool | None = False,
     ) -> Member:
         """The member with the modal coordinates of `reduction`, in `frame` (by default the mean axes).
 
         damping: Ratios or Rayleigh factors; none by default. stiffening: Whether second-order displacements
-        are kept.
+        are kept. progress: A bar while matrices are factorised, with the time and memory they take; None shows it on a
+        terminal only.
         """
         from bellcrank.flexible.reduce import reduced
 
-        return reduced(self, reduction, frame, damping, stiffening)
+        return reduced(self, reduction, frame, damping, stiffening, progress)
+
+    def forecast(self) -> Forecast:
+        """Time and memory of a factorisation of this body, before it is begun; a reduction takes one or two."""
+        from bellcrank.sparse.cholesky import Elimination
+
+        return Elimination(self.stiffness_matrix, self.freedom_places).forecast
 
 
 def distributed_rows(matrix: Sparse, basis: Array, width: int) -> Array:

@@ -150,9 +150,8 @@ class _Reader:
         # Files of earlier versions have none.
         curving = self.number("curving", None, n, n) if "curving" in self.arrays else np.zeros((0, n, n))
         name = str(about["name"])
-        return Member(
-            name, mass, modes=n, nodes=nodes, truncation=cut, curving=curving, fields=fields, **integrals
-        )  # type: ignore[arg-type]
+        more: dict[str, Any] = {**integrals, "curving": curving, "fields": fields}
+        return Member(name, mass, modes=n, nodes=nodes, truncation=cut, **more)
 
     def node(self, k: int, name: str) -> Node:
         n = self.n

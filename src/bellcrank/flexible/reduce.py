@@ -20,6 +20,7 @@ from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
 from bellcrank.sparse.cholesky import Elimination
 from bellcrank.sparse.iterations import solve_mass
+from bellcrank.sparse.telling import factorising
 
 
 class StiffeningNote(UserWarning):
@@ -32,10 +33,12 @@ def reduced(
     frame: MemberFrame | None,
     damping: Damping | None,
     stiffening: bool,
+    progress: bool | None = False,
 ) -> Member:
     """See :meth:`ElasticModel.reduce`."""
     try:
-        return _reduced(model, reduction, frame, damping, stiffening)
+        with factorising(model.name, progress):
+            return _reduced(model, reduction, frame, damping, stiffening)
     except ModelError:
         raise
     except (ArithmeticError, LookupError, RuntimeError, ValueError) as error:

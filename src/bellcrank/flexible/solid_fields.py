@@ -55,7 +55,7 @@ class NodalStrain:
         )
         weight = np.asarray(gather @ volume.ravel())
         mean = np.asarray(gather @ values.reshape(corner.size, -1)) / weight[:, None]
-        return mean.reshape(6 * count, n)
+        return np.asarray(mean.reshape(6 * count, n))
 
 
 class NodalStress(NodalStrain):

@@ -134,7 +134,8 @@ def _in_freedoms(spread: Sparse, motions: Array) -> Array:
 def _freedom_places(spread: Sparse, places: Array) -> Array:
     """Of a free node its own place, of a rigid region the mean of its nodes."""
     shares = abs(spread).T
-    return np.asarray(shares @ np.repeat(places, 3, axis=0)) / np.asarray(shares.sum(axis=1)).reshape(-1, 1)
+    weights = np.asarray(shares.sum(axis=1), dtype=float).reshape(-1, 1)
+    return np.asarray(shares @ np.repeat(places, 3, axis=0) / weights, dtype=float)
 
 
 def _fields(basis: SolidBasis, spread: Sparse) -> dict[str, FieldMatrix]:

@@ -132,10 +132,11 @@ class Elimination:
         start = 0
         for part in parts:
             end = start + len(part.unknowns)
-            reached = [pattern.indices[pattern.indptr[start] : pattern.indptr[end]]]
+            entries = pattern.indices[pattern.indptr[start] : pattern.indptr[end]]
+            reached: list[Index] = [entries.astype(np.int64)]
             reached += [self.fronts[child].border for child in part.children]
             border = np.unique(np.concatenate(reached))
-            self.fronts.append(Front(start, end, border[border >= end].astype(np.int64), part.children))
+            self.fronts.append(Front(start, end, border[border >= end], part.children))
             start = end
 
     def _lower(self, matrix: Sparse) -> sp.csc_array:
