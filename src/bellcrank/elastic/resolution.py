@@ -34,11 +34,14 @@ class PatchNote(UserWarning):
     """A contact patch that the mesh does not resolve."""
 
 
-def patch_note(contact: Contact, force: float, place: Array) -> str | None:
-    """What to say of a contact under a force [N] at a place [m] of its body, in the start pose; None if all is well."""
+def patch_note(contact: Contact, force: float, place: Array, gap: float = 0.0) -> str | None:
+    """What to say of a contact under a force [N] at a place [m] of its body, in the start pose; None if all is well.
+
+    gap: The smallest one between the meshes [m] where no force was found: the surfaces they stand for may overlap.
+    """
     body, other = contact.body, contact.against
     mine = _local(body, place)
-    if mine is None or force <= 0.0:
+    if mine is None:
         return None
     node, curvature, spacing = mine
     yields = (1.0 - body.material.poisson**2) / body.material.young
@@ -55,13 +58,25 @@ def patch_note(contact: Contact, force: float, place: Array) -> str | None:
     size = float(np.ptp(body.nodes, axis=0).max())
     if curvature * size < FLAT:
         return None
-    if body.analysis in (Analysis.SOLID, Analysis.AXISYMMETRIC):
+    # Facets cut k h^2 / 8 off; between two bodies the gap besides is its mean over a hat, k <r^2> / 2, where <r^2> is
+    # h^2 / 6 for each direction of the surface.
+    late = (
+        curvature
+        * h
+        * h
+        * (1.0 / 8.0 + (0.0 if isinstance(other, Obstacle) else (body.dimension - 1) / 12.0))
+    )
+    if force <= 0.0:
+        # Hertz's approach is a^2 k; it is what the facets of both bodies cut off, less the gap.
+        if gap >= late:
+            return None
+        a = math.sqrt((late - gap) / curvature)
+    elif body.analysis in (Analysis.SOLID, Analysis.AXISYMMETRIC):
         a = (0.75 * force * yields / curvature) ** (1.0 / 3.0)
     else:
         a = math.sqrt(4.0 * force / body.thickness * yields / (math.pi * curvature))
     if h <= a / ACROSS:
         return None
-    late = curvature * h * h / 8.0
     return (
         f"the contact patch of {body.name!r} is not resolved: its half-width is about {a:.2g} m, and nodes of "
         f"{whose.name!r} lie {h:.2g} m apart there, so that it touches up to {late:.2g} m late and its forces are "

@@ -103,10 +103,14 @@ def _patch_notes(
         touching, own, _ = recording.points[int(np.argmax(forces))]
         mine = (touching >= recording.first[k]) & (touching < recording.first[k + 1])
         pressed = np.abs(own[mine, 0])
-        if not pressed.sum() > 0.0:
-            continue
-        places = interface.places[touching[mine] - recording.first[k]]
-        note = patch_note(contact, float(forces.max()), pressed @ places / pressed.sum())
+        if pressed.sum() > 0.0:
+            places = interface.places[touching[mine] - recording.first[k]]
+            note = patch_note(contact, float(forces.max()), pressed @ places / pressed.sum())
+        else:
+            times = [recording.time[step] for step in recording.frame_steps]
+            gaps = np.array([interface.gap(u, t) for u, t in zip(recording.frames, times, strict=True)])
+            nearest = int(np.argmin(gaps.min(axis=0)))
+            note = patch_note(contact, 0.0, interface.places[nearest], float(gaps.min()))
         if note is not None:
             found.append(note)
     return found

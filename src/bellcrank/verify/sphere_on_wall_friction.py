@@ -2,10 +2,10 @@
 
 The sphere of `sphere-on-wall`. Friction presses the spreading contact patch inwards; the ratio of impulses shows
 its size. It depends on the mesh, because nodes stick where they first touch, and settles slowly. With the step falling
-with the mesh, nine-node elements give 0.1088, 0.1084 (16 over a quarter of the rim, steps 0.01 and 0.005) and 0.1077
-(32, 0.005) and 0.1075 (48, 0.0033), four-node ones 0.1109 (32, 0.01), 0.1090 (64, 0.005) and 0.1089 (128, 0.0025); an explicit scheme with
-lumped mass gave 0.1083 and 0.1063. Both kinds of elements come down to the same range: the limit is 0.108 with an
-uncertainty of 0.001, half the distance of the kinds. The value 0.1097 of the note on the paper is that of one mesh.
+with the mesh, nine-node elements give 0.1088, 0.1084 (16 over a quarter of the rim, steps 0.01 and 0.005), 0.1077
+(32, 0.005) and 0.1075 (48, 0.0033), four-node ones 0.1109 (32, 0.01), 0.1090 (64, 0.005) and 0.1089 (128, 0.0025); an
+explicit scheme with lumped mass gave 0.1083 and 0.1063. Both kinds of elements come down to the same range: the limit
+is 0.108 with an uncertainty of 0.001. The value 0.1097 of the note on the paper is that of one mesh.
 
 Source: Lee (1995), section 4; reference values from two independent schemes on fine meshes.
 """
