@@ -22,6 +22,7 @@ FOLDERS = (
         "base",
         "program",
         "math",
+        "sparse",
         "fe",
         "flexible",
         "contact",

@@ -282,3 +282,23 @@ def test_craig_bampton_of_one_interface_holds_the_clamped_modes():
         free.T @ (model.stiffness_matrix @ free), free.T @ (model.mass_matrix @ free), eigvals_only=True
     )
     np.testing.assert_allclose(np.sqrt(squares) / (2 * np.pi), clamped.frequencies, rtol=1e-6)
+
+
+def test_advice_names_what_is_not_chosen_yet():
+    """A residual is answered by what the chosen modes lack, never by what they are."""
+    model = bar(12, points={"middle": 0.5 * L})
+    advice = {}
+    for name, reduction in {
+        "normal": NormalModes(1),
+        "other node": CraigBampton(["start", "end"]),
+        "other direction": CraigBampton(["start", "middle", "end"], directions="x y z rx"),
+        "other load": AttachmentModes({"end": "y"}),
+    }.items():
+        cut = model.reduce(reduction, Clamped("start"), stiffening=False).truncation
+        assert cut.worst_residual[2] > 0.05
+        assert cut.remedy in str(cut)
+        advice[name] = cut.remedy
+    assert "Craig-Bampton at" in advice["normal"]
+    assert advice["other node"] == "add 'middle' to the interface"
+    assert advice["other direction"].startswith(("add r", "raise"))
+    assert advice["other load"].endswith("to the loads")

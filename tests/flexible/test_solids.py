@@ -217,7 +217,7 @@ def sample(kind):
 def test_inverted_elements_are_found(tmp_path):
     points, cells = sample("tetra")
     cells = cells.copy()
-    cells[4, [0, 1]] = cells[4, [1, 0]]
+    cells[4, 3] = cells[4, 0]
     meshio.write(tmp_path / "bar.vtu", meshio.Mesh(points, [("tetra", cells)]))
     with pytest.raises(ModelError, match=r"1 of 18 elements .* inverted or flat .*number 4"):
         solid("bar", tmp_path / "bar.vtu", STEEL)
@@ -272,3 +272,25 @@ def test_interfaces_that_do_not_exist():
         solid("bar", mesh, STEEL, {"pin": (0.1, 0.0, 0.0)})
     with pytest.raises(ModelError, match="no mesh file"):
         solid("bar", "nowhere.msh", STEEL)
+
+
+@pytest.mark.parametrize("kind", ["tetra", "tetra10"])
+def test_mirrored_tetrahedra_are_turned(tmp_path, kind):
+    """A file whose tetrahedra are numbered the other way round is the same body."""
+    mesh = skfem.MeshTet.init_tensor(np.linspace(0, 0.4, 4), np.linspace(0, 0.1, 2), np.linspace(0, 0.1, 2))
+    points, cells = mesh.p.T, mesh.t.T
+    a, b, c, d = (points[cells[:, i]] for i in range(4))
+    volume = np.einsum("ei,ei->e", np.cross(b - a, c - a), d - a)
+    cells = np.where(volume[:, None] < 0, cells[:, [1, 0, 2, 3]], cells)
+    if kind == "tetra10":
+        pairs = np.sort(cells[:, [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]]].reshape(-1, 2), axis=1)
+        edges, number = np.unique(pairs, axis=0, return_inverse=True)
+        cells = np.hstack([cells, len(points) + number.reshape(-1, 6)])
+        points = np.vstack([points, points[edges].mean(axis=1)])
+    swap = [1, 0, 2, 3, 4, 6, 5, 8, 7, 9][: cells.shape[1]]
+    mirrored = np.where(np.arange(len(cells))[:, None] % 3 == 0, cells[:, swap], cells)
+    found = []
+    for name, one in (("right", cells), ("mirrored", mirrored)):
+        meshio.write(tmp_path / f"{name}.vtu", meshio.Mesh(points, [(kind, one)]))
+        found.append(solid("bar", tmp_path / f"{name}.vtu", STEEL).reduce(NormalModes(4), stiffening=False))
+    np.testing.assert_allclose(found[0].frequencies, found[1].frequencies, rtol=1e-9)

@@ -46,6 +46,7 @@ def mixed(member: Member, T: np.ndarray) -> Member:
         damping=T.T @ member.damping @ T,
         shortening_momentum=np.einsum("kli,ka,lb->abi", member.shortening_momentum, T, T),
         shortening_coupling=np.einsum(twice, member.shortening_coupling, T, T),
+        curving=np.einsum("skl,ka,lb->sab", member.curving, T, T),
     )
 
 

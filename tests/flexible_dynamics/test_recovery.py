@@ -27,7 +27,7 @@ def test_root_stress_of_a_loaded_beam() -> None:
     """sigma = F L h / (2 I) where the modes hold the static shape, and E eps everywhere."""
     from bellcrank.flexible import AttachmentModes
 
-    h, b, force = 0.02, 0.03, 10.0
+    h, b, force = 0.02, 0.03, 1.0  # small, so that the closed form of the linear beam holds
     model = beam("rod", LENGTH, rectangle(h, b), ALLOY, 8)
     member = model.reduce(AttachmentModes({"end": "y"}), Clamped("start"))
     system = loaded(member, force)

@@ -138,7 +138,7 @@ def foreign(
 
     root = parse_elements(read_bytes(path), path)
     if root.tag == "robot":
-        return read_urdf(root, base, balance_inertia, allow, Path(file).parent)
+        return read_urdf(root, base, balance_inertia, allow, Path(path).parent)
     if root.tag == "mujoco":
         return read_mjcf_file(root, path, include_root, allow)
     raise root.error(f"<{root.tag}> is neither URDF (<robot>) nor MJCF (<mujoco>)")

@@ -44,6 +44,7 @@ _HOMES = {
     "Compatibility": "stepping",
     "simulate": "run",
     "StepNote": "run",
+    "PatchNote": "resolution",
     "ElasticResult": "result",
     "Stress": "stress",
     "press": "static",

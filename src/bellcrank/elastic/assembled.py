@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.lattices import Array, Index
 from bellcrank.errors import ModelError, SingularMechanism
-
-_TOGETHER = 4
-"""Right-hand sides solved at once."""
+from bellcrank.sparse.cholesky import Elimination, Factor, NotPositive
+from bellcrank.sparse.iterations import solve_mass
+from bellcrank.sparse.telling import factorised
 
 
 class Assembled:
@@ -97,31 +96,52 @@ class Assembled:
                 return slice(int(self.first_node[k]), int(self.first_node[k + 1]))
         raise ModelError(f"{body.name!r} is in a contact, but not among the bodies of the run")
 
-    def solver(self, matrix: sp.csr_array) -> Callable[[Array], Array]:
-        """Factorise once; what comes back solves for right-hand sides, shape (unknowns,) or (unknowns, k)."""
+    def factor(self, matrix: sp.csr_array) -> FreeFactor:
+        """The factors of a matrix over the unknowns that are not held."""
         free = self.free
-        inner = sp.csc_array(matrix[free][:, free])
+        inner = sp.csr_array(matrix[free][:, free])
+        elimination = Elimination(inner, self.nodes[free // self.dimension])
         try:
-            factors = splu(
-                inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-            )
-        except RuntimeError as error:
-            names = ", ".join(repr(body.name) for body in self.bodies)
+            return FreeFactor(self.unknowns, free, factorised(elimination, inner))
+        except NotPositive as error:
+            body = self.bodies[
+                int(np.searchsorted(self.first_node, free[error.unknown] // self.dimension, side="right")) - 1
+            ]
             raise SingularMechanism(
-                f"the matrix of {names} is singular ({error}); check supports, density and the mesh"
+                f"the matrix of {body.name!r} is singular; check supports, density and the mesh"
             ) from error
 
-        def solve(right: Array) -> Array:
-            found = np.zeros_like(right)
-            if right.ndim == 1:
-                found[free] = factors.solve(right[free])
-                return found
-            # SuperLU slows down by far where many right-hand sides leave the cache.
-            for k in range(0, right.shape[1], _TOGETHER):
-                found[free, k : k + _TOGETHER] = factors.solve(right[free, k : k + _TOGETHER])
-            return found
+    def accelerated(self, load: Array) -> Array:
+        """Accelerations [m/s^2] of the free unknowns under nodal forces [N]."""
+        free = self.free
+        inner = sp.csr_array(self.mass[free][:, free])
+        found = np.zeros_like(load)
+        settled = solve_mass(inner, load[free])
+        found[free] = self.factor(self.mass).solve(load)[free] if settled is None else settled
+        return found
 
-        return solve
+
+class FreeFactor:
+    """Factors over the free unknowns; held ones stay."""
+
+    def __init__(self, unknowns: int, free: Index, inner: Factor) -> None:
+        self.unknowns, self.free, self.inner = unknowns, free, inner
+        self._place = np.full(unknowns, -1, dtype=np.int64)
+        self._place[free] = np.arange(len(free))
+
+    def solve(self, right: Array) -> Array:
+        """Displacements from right-hand sides, shape (unknowns,) or (unknowns, k)."""
+        found = np.zeros_like(right)
+        found[self.free] = self.inner.solve(right[self.free])
+        return found
+
+    def half(self, unknowns: Index) -> tuple[Index, Array]:
+        """Rows y, and their numbers, with y^T y the inverse at some unknowns; held ones have zero columns."""
+        at = self._place[unknowns]
+        rows, some = self.inner.half(at[at >= 0])
+        y = np.zeros((len(rows), len(unknowns)))
+        y[:, at >= 0] = some
+        return rows, y
 
 
 def _blocks(matrices: Sequence[sp.csr_array]) -> sp.csr_array:

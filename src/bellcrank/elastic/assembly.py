@@ -16,6 +16,7 @@ from bellcrank.elastic.lattices import Array, Index
 from bellcrank.elastic.material import Analysis, Mass
 from bellcrank.elastic.material import lame as lame_of
 from bellcrank.fe.material import Material
+from bellcrank.fe.stiffness import isotropic_stiffness
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +63,19 @@ def _renumbered(matrix: Any, place: Index) -> sp.csr_array:
 
 def stiffness(space: Fields, material: Material, analysis: Analysis) -> sp.csr_array:
     """The integral of lambda tr(e) tr(e') + 2 mu e : e'; an axisymmetric body has the hoop strain u_r / r too."""
+    lame, shear = lame_of(material, analysis), material.shear
+    if analysis is not Analysis.AXISYMMETRIC:
+        scalar, ones = space.scalar, np.ones(space.scalar.nelems)
+        return isotropic_stiffness(scalar, lame * ones, shear * ones, space.weight(np.empty(0)))
     from skfem import BilinearForm
     from skfem.helpers import ddot, sym_grad
-
-    lame, shear = lame_of(material, analysis), material.shear
 
     @BilinearForm  # type: ignore[untyped-decorator]
     def form(u: Any, v: Any, w: Any) -> Any:
         e, f = sym_grad(u), sym_grad(v)
         trace, trace_v = np.einsum("ii...", e), np.einsum("ii...", f)
-        product = ddot(e, f)
-        if analysis is Analysis.AXISYMMETRIC:
-            hoop, hoop_v = u[0] / w.x[0], v[0] / w.x[0]
-            trace, trace_v, product = trace + hoop, trace_v + hoop_v, product + hoop * hoop_v
+        hoop, hoop_v = u[0] / w.x[0], v[0] / w.x[0]
+        trace, trace_v, product = trace + hoop, trace_v + hoop_v, ddot(e, f) + hoop * hoop_v
         return space.weight(w.x) * (lame * trace * trace_v + 2.0 * shear * product)
 
     return _renumbered(form.assemble(space.vector), space.place)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import SuperLU, splu
 
 from bellcrank.elastic import assembly, checks
 from bellcrank.elastic.elements import Element, element_of
@@ -18,6 +17,7 @@ from bellcrank.elastic.material import Analysis, Mass
 from bellcrank.elastic.surface import Surface, surface
 from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
+from bellcrank.sparse.cholesky import Elimination, Factor
 
 Where = Callable[[Array], Any]
 """Picks points: takes positions, shape (k, d) [m], returns k truth values."""
@@ -128,10 +128,10 @@ class ElasticBody:
         return assembly.mass(self.fields, self.material.density, self.mass)
 
     @cached_property
-    def projector(self) -> SuperLU:
+    def projector(self) -> Factor:
         """Factors of the matrix of products of shape functions, for least-squares fits."""
         gram = assembly.mass(self.fields, 1.0, Mass.CONSISTENT)[:: self.dimension, :: self.dimension]
-        return splu(sp.csc_array(gram), permc_spec="MMD_AT_PLUS_A")
+        return Elimination(gram, self.nodes).factorised(gram)
 
     @cached_property
     def damping_matrix(self) -> sp.csr_array:

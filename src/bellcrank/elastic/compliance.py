@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from bellcrank.elastic.assembled import FreeFactor
 from bellcrank.elastic.lattices import Array, Index
 
 _KEPT = 2.5e7
-"""Numbers kept of whole columns; beyond, displacements are had by one more solution each step."""
+"""Numbers kept of whole columns at least; more where the factors are larger than that."""
+_TOGETHER = 64
+"""Nodes whose columns are formed at once."""
 
 
 class Compliance:
     """The submatrix of the inverse that belongs to the contact nodes, C of Lee (1995), (5), in world axes.
 
-    solve: displacements of the whole body from nodal forces, shape (unknowns, k).
+    Whole columns are kept while they take less memory than half of the factors: displacements then are a dense
+    product. Beyond, the submatrix comes from solutions half way, which pass only what lies above the contact nodes in
+    the elimination tree, and displacements from one more solution each step.
+
+    factor: of the matrix. share: by which its inverse is multiplied.
     """
 
-    def __init__(self, solve: Callable[[Array], Array], unknowns: int, dimension: int) -> None:
-        self._solve = solve
-        self._unknowns = unknowns
+    def __init__(self, factor: FreeFactor, dimension: int, share: float = 1.0) -> None:
+        self._factor, self._share = factor, share
+        self._unknowns = factor.unknowns
         self._d = dimension
-        self._slot = np.full(unknowns // dimension, -1, dtype=np.int64)
+        self._slot = np.full(self._unknowns // dimension, -1, dtype=np.int64)
         self._nodes = np.empty(0, dtype=np.int64)
         self._matrix = np.empty((0, 0))
-        self._columns: Array | None = np.empty((0, unknowns))
+        self._columns: Array | None = np.empty((0, self._unknowns))
+        self._room = max(_KEPT, 0.5 * factor.inner.elimination.forecast.entries)
+        self._halves: list[tuple[Index, Array]] = []
 
     @property
     def nodes(self) -> Index:
@@ -35,39 +42,50 @@ class Compliance:
     def require(self, nodes: Index) -> None:
         """Form what is missing."""
         new = nodes[self._slot[nodes] < 0]
-        for start in range(0, len(new), 64):
-            self._add(new[start : start + 64])
+        if self._d * (len(self._nodes) + len(new)) * self._unknowns > self._room:
+            self._columns = None
+        for start in range(0, len(new), _TOGETHER):
+            some = new[start : start + _TOGETHER]
+            side, corner = self._by_columns(some) if self._columns is not None else self._by_halves(some)
+            self._matrix = np.block([[self._matrix, side], [side.T, 0.5 * (corner + corner.T)]])
+            self._slot[some] = len(self._nodes) + np.arange(len(some))
+            self._nodes = np.concatenate([self._nodes, some])
 
-    def _add(self, new: Index) -> None:
-        d = self._d
-        dofs = _unknowns(new, d)
+    def _by_columns(self, new: Index) -> tuple[Array, Array]:
+        """Compliance of the known nodes under loads at new ones, and of the new ones."""
+        dofs = _unknowns(new, self._d)
         unit = np.zeros((self._unknowns, len(dofs)))
-        unit[dofs, np.arange(len(dofs))] = 1.0
-        columns = self._solve(unit)
-        old = _unknowns(self._nodes, d)
-        corner = columns[dofs]
-        corner = 0.5 * (corner + corner.T)
-        side = columns[old]
-        self._matrix = np.block([[self._matrix, side], [side.T, corner]])
-        self._slot[new] = len(self._nodes) + np.arange(len(new))
-        self._nodes = np.concatenate([self._nodes, new])
+        unit[dofs, np.arange(len(dofs))] = self._share
+        columns = self._factor.solve(unit)
         self._keep(columns.T)
+        return columns[_unknowns(self._nodes, self._d)], columns[dofs]
+
+    def _by_halves(self, new: Index) -> tuple[Array, Array]:
+        known = self._d * len(self._nodes)
+        while sum(y.shape[1] for _, y in self._halves) < known:
+            # Nodes whose columns were kept before.
+            first = len(self._halves) * _TOGETHER
+            self._halves.append(self._factor.half(_unknowns(self._nodes[first : first + _TOGETHER], self._d)))
+        rows, y = self._factor.half(_unknowns(new, self._d))
+        sides = []
+        for old_rows, old in self._halves:
+            _, i, j = np.intersect1d(old_rows, rows, assume_unique=True, return_indices=True)
+            sides.append(self._share * (old[i].T @ y[j]))
+        self._halves.append((rows, y))
+        side = np.vstack(sides) if sides else np.empty((0, y.shape[1]))
+        return side, self._share * (y.T @ y)
 
     def _keep(self, rows: Array) -> None:
         """Keep whole columns, one a row, in a table that doubles when it is full."""
-        if self._columns is None:
-            return
-        first, last = len(old_rows := self._columns), self._d * len(self._nodes)
-        if last * self._unknowns > _KEPT:
-            self._columns = None
-            return
-        if last > first:
-            grown = np.empty(
-                (min(max(2 * first, last), max(int(_KEPT) // self._unknowns, last)), self._unknowns)
-            )
-            grown[:first] = old_rows
+        assert self._columns is not None
+        first = self._d * len(self._nodes)
+        last = first + len(rows)
+        if last > len(self._columns):
+            most = max(int(self._room) // self._unknowns, last)
+            grown = np.empty((min(2 * last, most), self._unknowns))
+            grown[:first] = self._columns[:first]
             self._columns = grown
-        self._columns[last - len(rows) : last] = rows
+        self._columns[first:last] = rows
 
     def matrix(self, nodes: Index) -> Array:
         """Displacements of the nodes from unit forces at them, unknown `position in nodes * d + direction`."""
@@ -85,8 +103,8 @@ class Compliance:
             spread[:, at] = forces
             return np.asarray(spread @ self._columns[: spread.shape[1]])
         load = np.zeros((self._unknowns, len(forces)))
-        load[_unknowns(nodes, self._d)] = forces.T
-        return self._solve(load).T
+        load[_unknowns(nodes, self._d)] = self._share * forces.T
+        return self._factor.solve(load).T
 
 
 def _unknowns(nodes: Index, d: int) -> Index:

@@ -223,6 +223,7 @@ def _plane(body: ElasticBody, regions: Mapping[str, Index]) -> ElasticModel:
         mass_matrix=body.mass_matrix,
         stiffness_matrix=body.stiffness_matrix,
         rigid=rigid,
+        freedom_places=np.repeat(x, 2, axis=0),
         places={label: _place(body, label, nodes) for label, nodes in regions.items()},
         inertia=inertia,
         fields={

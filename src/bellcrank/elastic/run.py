@@ -18,10 +18,12 @@ from bellcrank.elastic.mortar import MortarInterface
 from bellcrank.elastic.obstacles import Obstacle
 from bellcrank.elastic.problem import ContactSolver
 from bellcrank.elastic.recording import Recording
+from bellcrank.elastic.resolution import PatchNote, patch_note
 from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.elastic.schemes import Scheme
 from bellcrank.elastic.stepping import Compatibility, Stepper
 from bellcrank.errors import ModelError
+from bellcrank.sparse.telling import factorising
 
 _BLOWN = 1e6
 """Growth of the energy after which a run counts as diverged."""
@@ -49,8 +51,8 @@ def simulate(
     contacts: an obstacle stands for a frictionless contact of every body with it. duration, step: [s]. scheme: by
     default Newmark's method. solver: by default the direct active set. compatibility: whether velocities and
     accelerations are made compatible at the contact; by default both. frames: whole fields kept, spread over the run.
-    progress: a bar, or a function of the share done. name: of the run, for its pictures. An interruption (Ctrl-C) ends
-    the run and keeps the steps made so far.
+    progress: a bar, for the factorisation too, with the time and memory it will take; or a function of the share done.
+    name: of the run, for its pictures. An interruption (Ctrl-C) ends the run and keeps the steps made so far.
     """
     listed = (bodies,) if isinstance(bodies, ElasticBody) else tuple(bodies)
     pairs = _contacts(listed, contacts)
@@ -63,14 +65,15 @@ def simulate(
     notes = _step_notes(pairs, step)
     for note in notes:
         warnings.warn(note, StepNote, stacklevel=2)
-    stepper = Stepper(
-        system,
-        interfaces,
-        scheme or Scheme(),
-        step,
-        solver or DirectActiveSet(),
-        compatibility or Compatibility(),
-    )
+    with factorising(name, progress is True):
+        stepper = Stepper(
+            system,
+            interfaces,
+            scheme or Scheme(),
+            step,
+            solver or DirectActiveSet(),
+            compatibility or Compatibility(),
+        )
     ready = time.perf_counter()
     steps = max(1, round(duration / step))
     recording = Recording(system, interfaces, max(1, steps // max(frames, 1)))
@@ -83,8 +86,34 @@ def simulate(
         # Nothing that failed passes silently: the result is kept for a look at where it went wrong.
         notes = (*notes, _diverged(recording.time[-1], step))
         warnings.warn(notes[-1], StepNote, stacklevel=2)
+    for note in _patch_notes(pairs, interfaces, recording):
+        notes = (*notes, note)
+        warnings.warn(note, PatchNote, stacklevel=2)
     points = tuple(ContactPoints(i.places, i.areas) for i in interfaces)
     return ElasticResult(listed, pairs, report, notes, system, points, recording, name)
+
+
+def _patch_notes(
+    contacts: Sequence[Contact], interfaces: Sequence[Interface], recording: Recording
+) -> list[str]:
+    """Contacts whose patch the mesh does not resolve at their largest force."""
+    found = []
+    for k, (contact, interface) in enumerate(zip(contacts, interfaces, strict=True)):
+        forces = np.array([normal[k] for normal in recording.normal])
+        touching, own, _ = recording.points[int(np.argmax(forces))]
+        mine = (touching >= recording.first[k]) & (touching < recording.first[k + 1])
+        pressed = np.abs(own[mine, 0])
+        if pressed.sum() > 0.0:
+            places = interface.places[touching[mine] - recording.first[k]]
+            note = patch_note(contact, float(forces.max()), pressed @ places / pressed.sum())
+        else:
+            times = [recording.time[step] for step in recording.frame_steps]
+            gaps = np.array([interface.gap(u, t) for u, t in zip(recording.frames, times, strict=True)])
+            nearest = int(np.argmin(gaps.min(axis=0)))
+            note = patch_note(contact, 0.0, interface.places[nearest], float(gaps.min()))
+        if note is not None:
+            found.append(note)
+    return found
 
 
 def _steps(

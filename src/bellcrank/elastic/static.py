@@ -6,6 +6,7 @@ The same complementarity as in motion, (7) of Lee (1995), with the stiffness alo
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from bellcrank.elastic.lattices import Array, Index
 from bellcrank.elastic.obstacles import Obstacle
 from bellcrank.elastic.operators import condensed, operator
 from bellcrank.elastic.problem import ContactProblem, ContactSolver
+from bellcrank.elastic.resolution import PatchNote, patch_note
 from bellcrank.elastic.stress import Stress, stress
 from bellcrank.errors import ModelError
 
@@ -75,15 +77,21 @@ def press(
     moved = replace(body, supports=(*body.supports, driven))
     system = Assembled([moved])
     check_supported(body.nodes, moved.held, body.axisymmetric, body.name)
-    problem = _Static(
-        system, ObstacleInterface(Contact(moved, obstacle, friction), system), solver or DirectActiveSet()
-    )
+    problem = _Static(system, Contact(moved, obstacle, friction), solver or DirectActiveSet())
     if approach is not None:
-        return problem.solve(approach)
+        return _noted(problem.contact, problem.solve(approach))
     assert force is not None
     if not force > 0.0:
         raise ModelError(f"the force to reach must be positive, not {force}")
-    return _reach(problem, force)
+    return _noted(problem.contact, _reach(problem, force))
+
+
+def _noted(contact: Contact, found: Pressed) -> Pressed:
+    if found.force > 0.0:
+        note = patch_note(contact, found.force, found.forces @ found.places / found.force)
+        if note is not None:
+            warnings.warn(note, PatchNote, stacklevel=3)
+    return found
 
 
 def _reach(problem: _Static, force: float) -> Pressed:
@@ -103,14 +111,15 @@ def _reach(problem: _Static, force: float) -> Pressed:
 
 
 class _Static:
-    def __init__(self, system: Assembled, interface: ObstacleInterface, solver: ContactSolver) -> None:
-        self.system, self.interface, self.solver = system, interface, solver
-        self._solve = system.solver(system.stiffness)
-        self.compliance = Compliance(self._solve, system.unknowns, system.dimension)
+    def __init__(self, system: Assembled, contact: Contact, solver: ContactSolver) -> None:
+        self.system, self.contact, self.solver = system, contact, solver
+        self.interface = ObstacleInterface(contact, system)
+        factor = system.factor(system.stiffness)
+        self.compliance = Compliance(factor, system.dimension)
         held = np.zeros(system.unknowns)
         held[system.held] = system.held_at
-        self.unit = held - self._solve(system.stiffness @ held)
-        self.loaded = self._solve(system.load)
+        self.unit = held - factor.solve(system.stiffness @ held)
+        self.loaded = factor.solve(system.load)
         self.active: Index = np.empty(0, dtype=np.int64)
 
     def solve(self, approach: float) -> Pressed:

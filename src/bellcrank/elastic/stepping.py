@@ -70,9 +70,8 @@ class Stepper:
         matrix = (1.0 - am) / (al * step**2) * system.mass + (1.0 - af) * system.stiffness
         if system.damping is not None:
             matrix = matrix + (1.0 - af) * de / (al * step) * system.damping
-        self._solve = system.solver(sp.csr_array(matrix))
-        share = 1.0 - af
-        self.compliance = Compliance(lambda b: share * self._solve(b), system.unknowns, system.dimension)
+        self._factor = system.factor(sp.csr_array(matrix))
+        self.compliance = Compliance(self._factor, system.dimension, 1.0 - af)
         self.friction = np.concatenate([np.full(i.count, i.friction) for i in self.interfaces])
         self.first = np.concatenate([[0], np.cumsum([i.count for i in self.interfaces])])
         self.size = float(np.ptp(system.nodes, axis=0).max())
@@ -97,7 +96,7 @@ class Stepper:
             right -= system.damping @ v
         a = np.zeros(n)
         if np.any(right[system.free] != 0.0):
-            a = system.solver(system.mass)(right)
+            a = system.accelerated(right)
         none = np.zeros(m, dtype=bool)
         zeros = np.zeros((m, d))
         return Moment(
@@ -149,7 +148,7 @@ class Stepper:
             right += system.damping @ older
         if af:
             right += af * (now.nodal - system.stiffness @ u)
-        return self._solve(right)
+        return self._factor.solve(right)
 
     def acceleration(self, now: Moment, u: Array) -> Array:
         """(3)."""

@@ -29,10 +29,10 @@ from bellcrank.base.keys import (
 )
 from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
+from bellcrank.fe.matrix_files import read_matrix
 from bellcrank.files.beside import file_beside
 from bellcrank.files.documents import MAX_BYTES, Entries, Items, Node, Text
 from bellcrank.files.fields import Fields, numbers, word
-from bellcrank.files.matrices import read_matrix
 from bellcrank.files.rods import ROD, made_rod, rod_entries
 from bellcrank.files.scope import Scope
 from bellcrank.files.values import Unsaid, ValueReader, ValueWriter

@@ -24,6 +24,7 @@ from bellcrank.flexible.modes import (
     Supports,
 )
 from bellcrank.flexible.recovery import Field, equivalent_stress
+from bellcrank.flexible.reduce import StiffeningNote
 from bellcrank.flexible.rods import Rod, Table, rod
 from bellcrank.flexible.sections import Section, Tapered, circle, rectangle, taper, tube
 from bellcrank.flexible.shapes import Shape, assumed_shapes, polynomial, sine
@@ -54,6 +55,7 @@ __all__ = [
     "Rod",
     "Section",
     "Shape",
+    "StiffeningNote",
     "Supports",
     "Table",
     "Tapered",

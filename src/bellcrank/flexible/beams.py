@@ -159,6 +159,9 @@ def beam(
         mass_matrix=inertia.matrix(),
         stiffness_matrix=mesh.stiffness(),
         rigid=_rigid(mesh),
+        freedom_places=np.repeat(
+            np.column_stack([mesh.nodes, np.zeros((len(mesh.nodes), 2))]), len(mesh.kept), axis=0
+        ),
         places=places,
         inertia=inertia,
         stiffening=Foreshortening(mesh, places),

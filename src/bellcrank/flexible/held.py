@@ -11,15 +11,17 @@ which is regular as soon as the conditions take away the rigid motions, even tho
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-import scipy.sparse.linalg as sla
+from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array, ElasticModel, Sparse
+from bellcrank.sparse.cholesky import Elimination, Factor, NotPositive
+from bellcrank.sparse.iterations import lowest_modes
+from bellcrank.sparse.telling import factorised
 
 DENSE = 240
 """Up to this many freedoms the eigenproblem is solved whole."""
@@ -53,13 +55,24 @@ class Held:
             )
 
     @cached_property
-    def _factor(self) -> Any:
-        K = self.model.stiffness_matrix
-        level = float(np.mean(np.abs(K.diagonal())))
-        B = self.conditions * (level / np.sqrt(row_squares(self.conditions).mean()))
+    def _level(self) -> float:
+        """By which the conditions are multiplied beside the stiffness."""
+        level = float(np.mean(np.abs(self.model.stiffness_matrix.diagonal())))
+        return (
+            level / float(np.sqrt(row_squares(self.conditions).mean())) if self.conditions.shape[0] else 1.0
+        )
+
+    @cached_property
+    def _factor(self) -> Factor:
+        K, N, m = self.model.stiffness_matrix, self.model.freedoms, self.conditions.shape[0]
+        B = self._level * self.conditions
+        # Without a few freedoms that would hold the body K is definite; those and the multipliers come last.
+        last = np.concatenate([pins(self.model.rigid), np.arange(N, N + m)])
+        places = np.vstack([self.model.freedom_places, np.zeros((m, 3))])
+        matrix = sp.csr_array(sp.block_array([[K, B.T], [B, None]])) if m else K
         try:
-            return sla.splu(sp.csc_matrix(sp.block_array([[K, B.T], [B, None]])))
-        except RuntimeError as error:
+            return factorised(Elimination(matrix, places, last), matrix)
+        except NotPositive as error:
             raise ModelError(
                 f"the stiffness matrix of {self.model.name!r} is singular although its rigid motions are held: "
                 "look for freedoms without stiffness (loose parts, unconnected nodes)"
@@ -79,13 +92,7 @@ class Held:
         N, m = self.model.freedoms, self.conditions.shape[0]
         if N <= DENSE or count > (N - m) // 3:
             return self._dense_modes(count)
-        M = self.model.mass_matrix
-        rng = np.random.default_rng(0)
-        inverse = sla.LinearOperator((N, N), matvec=self.solve, dtype=float)
-        start = self.solve(M @ rng.standard_normal(N))
-        _, shapes = sla.eigsh(
-            self.model.stiffness_matrix, k=count, M=M, sigma=0.0, OPinv=inverse, v0=start, tol=1e-12
-        )
+        shapes = lowest_modes(self.solve, self.model.mass_matrix, count)
         return self.rayleigh_ritz(shapes)
 
     def _dense_modes(self, count: int) -> tuple[Array, Array]:
@@ -118,11 +125,8 @@ class Held:
     def constrained(self, values: Array) -> Array:
         """The static displacement without loads where the conditions take the given values: B u = values (m,
         k)."""
-        K = self.model.stiffness_matrix
-        level = float(np.mean(np.abs(K.diagonal())))
-        factor = level / np.sqrt(row_squares(self.conditions).mean())
         right = np.zeros((self.model.freedoms + values.shape[0], values.shape[1]))
-        right[self.model.freedoms :] = factor * values
+        right[self.model.freedoms :] = self._level * values
         return np.asarray(self._factor.solve(right)[: self.model.freedoms])
 
 
@@ -174,6 +178,15 @@ def independent_rows(B: Sparse) -> Sparse:
     _, r, order = la.qr((scaled @ scaled.T).toarray(), pivoting=True)
     rank = int((np.abs(np.diag(r)) > INDEPENDENT).sum())
     return sp.csr_array(rows[np.sort(order[:rank])])
+
+
+def pins(rigid: Array) -> NDArray[np.int64]:
+    """As many freedoms as there are rigid motions (N, 6) that would hold the body if they stood still."""
+    moving = rigid[:, np.abs(rigid).max(axis=0) > 0]
+    if not moving.shape[1]:
+        return np.empty(0, dtype=np.int64)
+    _, _, order = la.qr((moving / np.linalg.norm(moving, axis=0)).T, mode="economic", pivoting=True)
+    return np.asarray(order[: moving.shape[1]], dtype=np.int64)
 
 
 def row_squares(B: Sparse) -> Array:

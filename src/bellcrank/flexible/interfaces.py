@@ -68,20 +68,48 @@ def region_nodes(basis: SolidBasis, label: str, which: Region) -> tuple[Any, Arr
     given = np.asarray(which)
     if given.dtype.kind in "iu" and given.ndim == 1:
         return basis.corner_numbers[given], np.ones(len(given))
-    point = given.astype(float)
+    return _nearest(basis.name, label, given.astype(float), basis.places), np.ones(1)
+
+
+def which_nodes(name: str, label: str, which: Region, places: Array) -> Any:
+    """Numbers of the nodes of a region of given places (s, 3), which have no named boundaries."""
+    if isinstance(which, str):
+        raise ModelError(
+            f"interface {label!r} of member {name!r} is named {which!r}, but matrices know no boundaries; give a "
+            "function of the coordinates, a Box, a point or node numbers"
+        )
+    if callable(which):
+        chosen = np.flatnonzero(np.asarray(which(places.T), dtype=bool))
+        if not len(chosen):
+            raise ModelError(
+                f"interface {label!r} of member {name!r} holds no node; allow for rounding in its condition "
+                "(abs(x - a) < tolerance)"
+            )
+        return chosen
+    given = np.asarray(which)
+    if given.dtype.kind in "iu" and given.ndim == 1:
+        if not len(given) or given.min() < 0 or given.max() >= len(places):
+            raise ModelError(
+                f"interface {label!r} of member {name!r}: the nodes are 0 to {len(places) - 1}, not {given.tolist()}"
+            )
+        return given
+    return _nearest(name, label, given.astype(float), places)
+
+
+def _nearest(name: str, label: str, point: Array, places: Array) -> Any:
     if point.shape != (3,):
         raise ModelError(
-            f"interface {label!r} of member {basis.name!r} must be a boundary name, a function, a point or node numbers"
+            f"interface {label!r} of member {name!r} must be a boundary name, a function, a point or node numbers"
         )
-    distance = np.linalg.norm(basis.places - point, axis=1)
+    distance = np.linalg.norm(places - point, axis=1)
     nearest = int(np.argmin(distance))
-    extent = float(np.linalg.norm(np.ptp(basis.places, axis=0)))
+    extent = float(np.linalg.norm(np.ptp(places, axis=0)))
     if distance[nearest] > 1e-6 * extent:
         raise ModelError(
-            f"interface {label!r} of member {basis.name!r}: no node at {tuple(point)}; the nearest is "
-            f"{distance[nearest]:.3g} m away at {tuple(np.round(basis.places[nearest], 9))}"
+            f"interface {label!r} of member {name!r}: no node at {tuple(point)}; the nearest is "
+            f"{distance[nearest]:.3g} m away at {tuple(np.round(places[nearest], 9))}"
         )
-    return np.array([nearest]), np.ones(1)
+    return np.array([nearest])
 
 
 def _weights(basis: SolidBasis, label: str, facets: Any, chosen: Any) -> tuple[Any, Array]:

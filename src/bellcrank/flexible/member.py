@@ -136,7 +136,8 @@ class Member(FlexibleMember):
     momentum: int rho phi_k, (n, 3). coupling: int rho phi_k s0^T, (n, 3, 3).
     modal_coupling: int rho phi_k phi_l^T, (n, n, 3, 3); its trace over the last two is the modal mass.
     stiffness, damping: (n, n). shortening_momentum: int rho Gamma_kl, (n, n, 3).
-    shortening_coupling: int rho Gamma_kl s0^T, (n, n, 3, 3). frequencies: Of the modes [Hz].
+    shortening_coupling: int rho Gamma_kl s0^T, (n, n, 3, 3). curving: H of the strain energy
+    1/2 sum_s (1/2 eta^T H_s eta)^2 that goes with it, (s, n, n). frequencies: Of the modes [Hz].
     fields: What can be recovered from the modal coordinates, by name: displacement, strain, stress...
     recipe: How the member was made, where a model file can say it; else its numbers are written.
     """
@@ -156,6 +157,7 @@ class Member(FlexibleMember):
     nodes: Mapping[str, Node]
     frequencies: Array
     truncation: Truncation
+    curving: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
     fields: Mapping[str, Field] = field(default_factory=dict)
     recipe: MemberRecipe | None = None
 
@@ -214,6 +216,7 @@ class Member(FlexibleMember):
             nodes=nodes,
             shortening_momentum=np.zeros_like(self.shortening_momentum),
             shortening_coupling=np.zeros_like(self.shortening_coupling),
+            curving=self.curving[:0],
             recipe=None if self.recipe is None else replace(self.recipe, stiffening=False),
         )
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.flexible.model import Array, SecondOrder
 from bellcrank.flexible.nodal_inertia import NodalInertia
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from bellcrank.flexible.held import Held
     from bellcrank.flexible.solids import SolidBasis
 
+
+Index = NDArray[np.int64]
 
 SEPARATION = 1.5
 """Least ratio of the frequency of the answer to those of the modes that cause it."""
@@ -61,20 +64,42 @@ class ModalDerivatives:
             coupling[k, j] = coupling[j, k] = parts[1][p]
             for name in places:
                 places[name][:, k, j] = places[name][:, j, k] = at[name][:, p]
-        return SecondOrder(momentum, coupling, places)
+        # The quartic strain energy of a solid is left out: it takes derivatives of third order.
+        return SecondOrder(momentum, coupling, places, np.zeros((0, n, n)))
 
     def _loads(self, basis: Array, pairs: list[tuple[int, int]]) -> Array:
-        nodal = np.asarray(self.inertia.spread @ basis)
-        G = [self.basis.gradient(nodal[:, k]) for k in range(basis.shape[1])]
-        sigma = [self.basis.stress_of(0.5 * (g + g.swapaxes(0, 1))) for g in G]
-        columns = []
-        for k, j in pairs:
-            product = np.einsum("ji...,jk...->ik...", G[k], G[j])
-            P = self.basis.stress_of(0.5 * (product + product.swapaxes(0, 1)))
-            P = (
-                P
-                + np.einsum("ij...,jk...->ik...", G[k], sigma[j])
-                + np.einsum("ij...,jk...->ik...", G[j], sigma[k])
-            )
-            columns.append(self.basis.load_of(P))
-        return np.asarray(self.inertia.spread.T @ np.stack(columns, axis=1))
+        fields = self.inertia.nodal(basis)
+        gradients = self.basis.exact_gradients
+        first, second = (np.array(side) for side in zip(*pairs, strict=True))
+        parts = np.empty((*gradients.dofs.shape, 3 * len(pairs)))
+        for some in gradients.chunks():
+            G = gradients.of(fields, some)
+            lame, shear = self.basis.lame[some], self.basis.shear[some]
+            parts[some] = gradients.loads(_quadratic_stress(G, lame, shear, first, second), some)
+        nodal = gradients.gathered(parts).reshape(gradients.nodes, -1, 3).transpose(0, 2, 1)
+        return np.asarray(self.inertia.spread.T @ nodal.reshape(3 * gradients.nodes, -1))
+
+
+def _quadratic_stress(G: Array, lame: Array, shear: Array, first: Index, second: Index) -> Array:
+    """C : sym(G_k^T G_l) + G_k sigma_l + G_l sigma_k for the pairs, (pairs, 3, 3, elements, points)."""
+    strain = 0.5 * (G + G.swapaxes(1, 2))
+    sigma = 2.0 * shear * strain
+    trace = lame * np.einsum("niiep->nep", strain)
+    for i in range(3):
+        sigma[:, i, i] += trace
+    # Components one by one: products of 3 x 3 matrices are far too small to be called for.
+    a, b, s, t = G[first], G[second], sigma[first], sigma[second]
+    P = np.empty_like(a)
+    green = {}
+    for i in range(3):
+        for k in range(i, 3):
+            green[i, k] = sum(a[:, j, i] * b[:, j, k] + a[:, j, k] * b[:, j, i] for j in range(3))
+    volumetric = 0.5 * lame * (green[0, 0] + green[1, 1] + green[2, 2])
+    for i in range(3):
+        for k in range(3):
+            P[:, i, k] = shear * green[min(i, k), max(i, k)]
+            for j in range(3):
+                P[:, i, k] += a[:, i, j] * t[:, j, k]
+                P[:, i, k] += b[:, i, j] * s[:, j, k]
+        P[:, i, i] += volumetric
+    return P

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bellcrank.flexible.member import Member
     from bellcrank.flexible.modes import Reduction
     from bellcrank.flexible.recipe import ModelRecipe
+    from bellcrank.sparse.cholesky import Forecast
 
 Array = NDArray[np.float64]
 Sparse = Any
@@ -29,13 +30,14 @@ class Place:
     """A named point of the unreduced body.
 
     position: [m], (3,). translation, rotation: Matrices (3, N) from the freedoms to the displacement and the
-    small rotation.
+    small rotation. numbered: Whether it has no name but its number; what modes miss there is not worth a look.
     """
 
     name: str
     position: Array
     translation: Sparse
     rotation: Sparse
+    numbered: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +64,17 @@ class Integrals:
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
     """Second-order displacement: int rho Gamma_kl (n, n, 3), int rho Gamma_kl s0^T (n, n, 3, 3), at places
-    (3, n, n)."""
+    (3, n, n); and the strain energy 1/2 sum_s (1/2 eta^T H_s eta)^2 it brings, H (s, n, n)."""
 
     momentum: Array
     coupling: Array
     places: Mapping[str, Array]
+    curving: Array
 
     @staticmethod
     def none(n: int) -> SecondOrder:
         """Nothing of second order."""
-        return SecondOrder(np.zeros((n, n, 3)), np.zeros((n, n, 3, 3)), {})
+        return SecondOrder(np.zeros((n, n, 3)), np.zeros((n, n, 3, 3)), {}, np.zeros((0, n, n)))
 
 
 class Inertia(Protocol):
@@ -96,7 +99,8 @@ class ElasticModel:
 
     mass_matrix, stiffness_matrix: (N, N), sparse, symmetric. rigid: The six rigid motions (translations,
     rotations about the origin) in the freedoms, (N, 6); zero columns where the model cannot move so (a planar
-    beam). twist_share: How much of a shape's kinetic energy is twist about the axis, for beams.
+    beam). freedom_places: Where each freedom acts [m], (N, 3). twist_share: How much of a shape's kinetic energy is
+    twist about the axis, for beams.
     recipe: How the model was made, where a file can say it.
     """
 
@@ -107,6 +111,7 @@ class ElasticModel:
     mass_matrix: Sparse
     stiffness_matrix: Sparse
     rigid: Array
+    freedom_places: Array
     places: Mapping[str, Place]
     inertia: Inertia
     stiffening: Stiffening | None = None
@@ -131,15 +136,23 @@ class ElasticModel:
         frame: MemberFrame | None = None,
         damping: Damping | None = None,
         stiffening: bool = True,
+        progress: bool | None = False,
     ) -> Member:
         """The member with the modal coordinates of `reduction`, in `frame` (by default the mean axes).
 
         damping: Ratios or Rayleigh factors; none by default. stiffening: Whether second-order displacements
-        are kept.
+        are kept. progress: A bar while matrices are factorised, with the time and memory they take; None shows it on a
+        terminal only.
         """
         from bellcrank.flexible.reduce import reduced
 
-        return reduced(self, reduction, frame, damping, stiffening)
+        return reduced(self, reduction, frame, damping, stiffening, progress)
+
+    def forecast(self) -> Forecast:
+        """Time and memory of a factorisation of this body, before it is begun; a reduction takes one or two."""
+        from bellcrank.sparse.cholesky import Elimination
+
+        return Elimination(self.stiffness_matrix, self.freedom_places).forecast
 
 
 def distributed_rows(matrix: Sparse, basis: Array, width: int) -> Array:

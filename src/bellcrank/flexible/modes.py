@@ -28,6 +28,8 @@ RIGID = 1e-8
 """Share of a shape that is left in the frame below which it was a rigid motion."""
 MAX_MODES = 500
 """Modes that a model file may ask for."""
+MORE = "raise the count of normal modes"
+"""What remains where the static modes of a node are among those chosen."""
 COUNT = may("count", NUMBER, "How many normal modes.", whole=(0, MAX_MODES))
 
 
@@ -37,6 +39,10 @@ class Reduction(Protocol):
     def modes(self, model: ElasticModel, held: Held) -> tuple[Array, Array]:
         """Squared angular frequencies (n,) and mass-orthonormal shapes (N, n) that meet the frame's
         conditions."""
+        ...
+
+    def remedy(self, node: str, direction: str) -> str:
+        """What would hold the static answer to a load at a node in a direction (x, ..., rz) that these modes miss."""
         ...
 
 
@@ -102,6 +108,10 @@ class NormalModes:
         other = Held(model, self.boundary.conditions(model), None, "the boundary of the normal modes")
         shapes = in_frame(model, held, self._chosen(model, other)[1])
         return held.rayleigh_ritz(shapes)
+
+    def remedy(self, node: str, direction: str) -> str:
+        """Static modes of that node."""
+        return f"attachment modes or Craig-Bampton at {node!r} hold it, or more normal modes"
 
     def _chosen(self, model: ElasticModel, held: Held) -> tuple[Array, Array]:
         limit = model.freedoms - held.conditions.shape[0]
@@ -177,6 +187,14 @@ class CraigBampton:
         bent = np.linalg.norm(moved, axis=0) > RIGID * np.linalg.norm(basis, axis=0)
         return aligned(model, *held.rayleigh_ritz(moved[:, bent], min(rank, int(bent.sum()))))
 
+    def remedy(self, node: str, direction: str) -> str:
+        """The node or the direction that the interface lacks."""
+        if node not in self.interface:
+            return f"add {node!r} to the interface"
+        if direction not in self.directions.split():
+            return f"add {direction} to the directions of the interface"
+        return MORE
+
 
 @dataclass(frozen=True)
 class AttachmentModes:
@@ -209,6 +227,12 @@ class AttachmentModes:
             basis = np.hstack([basis, lowest(model, held, self.count)])
         return aligned(model, *held.rayleigh_ritz(basis))
 
+    def remedy(self, node: str, direction: str) -> str:
+        """The load that is not among those given."""
+        if direction not in self.loads.get(node, "").split():
+            return f"add {direction} at {node!r} to the loads"
+        return MORE
+
 
 @dataclass(frozen=True, eq=False)
 class GivenModes:
@@ -222,6 +246,10 @@ class GivenModes:
         if given.ndim != 2 or given.shape[0] != model.freedoms:
             raise ModelError(f"shapes of {model.name!r} must be ({model.freedoms}, n), not {given.shape}")
         return aligned(model, *held.rayleigh_ritz(in_frame(model, held, given)))
+
+    def remedy(self, node: str, direction: str) -> str:
+        """Another shape."""
+        return f"add the static shape of a load along {direction} at {node!r} to the given ones"
 
 
 MODES = Kinds.of("A choice of modal coordinates.", NormalModes, CraigBampton, AttachmentModes, usual="normal")

@@ -59,6 +59,7 @@ def _modal(member: FlexibleMember) -> tuple[dict[str, NDArray[Any]], dict[str, A
     for k, one in enumerate(member.fields.values()):
         arrays[f"field_{k}_points"], arrays[f"field_{k}_values"] = one.points, one.values
         arrays[f"field_{k}_cells"] = one.cells
+    arrays["curving"] = member.curving
     cut = member.truncation
     arrays["effective_mass"], arrays["reachable"] = cut.effective_mass, cut.reachable_mass
     for k, residual in enumerate(cut.static_residual.values()):
@@ -70,6 +71,7 @@ def _modal(member: FlexibleMember) -> tuple[dict[str, NDArray[Any]], dict[str, A
         "nodes": [node.name for node in member.nodes.values()],
         "fields": [[f.name, list(f.components), f.unit] for f in member.fields.values()],
         "residuals": list(cut.static_residual),
+        "remedy": cut.remedy,
     }
     return arrays, about
 
@@ -142,10 +144,14 @@ class _Reader:
             self.number("effective_mass", n, 6, holes=True),
             self.number("reachable", 6, holes=True),
             residuals,
+            *([str(about["remedy"])] if "remedy" in about else []),
         )
         fields = {str(f[0]): self.field(k, *f) for k, f in enumerate(about["fields"])}
+        # Files of earlier versions have none.
+        curving = self.number("curving", None, n, n) if "curving" in self.arrays else np.zeros((0, n, n))
         name = str(about["name"])
-        return Member(name, mass, modes=n, nodes=nodes, truncation=cut, fields=fields, **integrals)  # type: ignore[arg-type]
+        more: dict[str, Any] = {**integrals, "curving": curving, "fields": fields}
+        return Member(name, mass, modes=n, nodes=nodes, truncation=cut, **more)
 
     def node(self, k: int, name: str) -> Node:
         n = self.n

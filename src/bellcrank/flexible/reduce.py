@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from bellcrank.errors import ModelError
 from bellcrank.flexible.damping import Damping
@@ -16,6 +18,13 @@ from bellcrank.flexible.modes import EQUAL, Reduction
 from bellcrank.flexible.recipe import MemberRecipe
 from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
+from bellcrank.sparse.cholesky import Elimination
+from bellcrank.sparse.iterations import solve_mass
+from bellcrank.sparse.telling import factorising
+
+
+class StiffeningNote(UserWarning):
+    """A member that is reduced without the geometric stiffening that was asked for."""
 
 
 def reduced(
@@ -24,10 +33,12 @@ def reduced(
     frame: MemberFrame | None,
     damping: Damping | None,
     stiffening: bool,
+    progress: bool | None = False,
 ) -> Member:
     """See :meth:`ElasticModel.reduce`."""
     try:
-        return _reduced(model, reduction, frame, damping, stiffening)
+        with factorising(model.name, progress):
+            return _reduced(model, reduction, frame, damping, stiffening)
     except ModelError:
         raise
     except (ArithmeticError, LookupError, RuntimeError, ValueError) as error:
@@ -57,10 +68,20 @@ def _reduced(
     second = SecondOrder.none(n)
     if stiffening and model.stiffening is not None:
         second = model.stiffening.second_order(shapes, held)
+    elif stiffening:
+        warnings.warn(
+            f"member {model.name!r} cannot stiffen geometrically: its matrices do not say how it shortens when it "
+            "bends. Where it turns fast or is loaded along its axis, use beam, solid or rod; stiffening=False says "
+            "that the linear theory is meant",
+            StiffeningNote,
+            stacklevel=4,
+        )
     K = np.asarray(shapes.T @ (model.stiffness_matrix @ shapes))
     # Modes of different frequency are orthogonal; what rounding leaves there would cost operations.
     K[np.abs(np.subtract.outer(squares, squares)) > 2 * EQUAL * np.maximum.outer(squares, squares)] = 0.0
-    member = member_of(model, shapes, K, second, damping, truncation_of(model, held, squares, shapes))
+    member = member_of(
+        model, shapes, K, second, damping, truncation_of(model, held, squares, shapes, reduction)
+    )
     if model.recipe is None:
         return member
     return replace(member, recipe=MemberRecipe(model.recipe, reduction, frame, damping, stiffening))
@@ -72,7 +93,6 @@ def _unmixed(model: ElasticModel, held: Held, shapes: Array) -> Array:
     An eigensolver mixes modes of neighbouring frequency by a little more than rounding. Freedoms that no matrix
     joins move independently; parts of a shape that carry next to nothing of its mass are such traces.
     """
-    import scipy.sparse as sp
     from scipy.sparse.csgraph import connected_components
 
     own = abs(model.mass_matrix) + abs(model.stiffness_matrix)
@@ -125,6 +145,7 @@ def member_of(
         damping=np.zeros((n, n)) if damping is None else damping.matrix(modal_mass, K),
         shortening_momentum=scaled_clean(second.momentum, pairs[:, :, None]),
         shortening_coupling=scaled_clean(second.coupling, pairs[:, :, None, None]),
+        curving=scaled_clean(second.curving, np.sqrt(np.outer(np.diag(K), np.diag(K)))[None]),
         nodes=_nodes(model, shapes, second, pairs),
         frequencies=np.sqrt(np.diag(K) / np.diag(modal_mass)) / (2 * np.pi),
         truncation=truncation,
@@ -204,11 +225,17 @@ def effective_mass(model: ElasticModel, momentum: Array, coupling: Array, modal_
     return np.asarray(np.hstack([momentum, turning]) ** 2 / rigid / np.diag(modal_mass)[:, None])
 
 
-def truncation_of(model: ElasticModel, held: Held, squares: Array, shapes: Array) -> Truncation:
+def truncation_of(
+    model: ElasticModel, held: Held, squares: Array, shapes: Array, reduction: Reduction
+) -> Truncation:
     """What the modes left out would have carried."""
     parts = model.inertia.integrals(shapes)
     shares = effective_mass(model, parts.momentum, parts.coupling, np.eye(shapes.shape[1]))
-    return Truncation(shares, _reachable(model, held), _residuals(model, held, squares, shapes))
+    found = Truncation(shares, _reachable(model, held), _residuals(model, held, squares, shapes))
+    if found.worst_residual is None:
+        return found
+    node, direction, _ = found.worst_residual
+    return replace(found, remedy=reduction.remedy(node, direction.replace("about ", "r")))
 
 
 def _reachable(model: ElasticModel, held: Held) -> Array:
@@ -217,13 +244,14 @@ def _reachable(model: ElasticModel, held: Held) -> Array:
     The distance in the mass norm from a rigid motion r to the motions with B u = 0 is (B r)^T (B M^-1 B^T)^-1
     B r.
     """
-    import scipy.sparse as sp
-    import scipy.sparse.linalg as sla
-
     B, M = held.conditions, model.mass_matrix
-    regular = sp.csc_matrix(M + 1e-10 * float(np.mean(M.diagonal())) * sp.eye_array(M.shape[0]))
+    regular = sp.csr_array(M + 1e-10 * float(np.mean(M.diagonal())) * sp.eye_array(M.shape[0]))
     scaled = sp.diags_array(1.0 / np.sqrt(row_squares(B))) @ B
-    compliance = np.asarray(scaled @ sla.splu(regular).solve(scaled.T.toarray()))
+    loads = scaled.T.toarray()
+    answers = solve_mass(regular, loads)
+    if answers is None:
+        answers = Elimination(regular, model.freedom_places).factorised(regular).solve(loads)
+    compliance = np.asarray(scaled @ answers)
     Br = np.asarray(scaled @ model.rigid)
     blocked = np.einsum("ij,ij->j", Br, np.linalg.solve(compliance, Br))
     whole = np.einsum("ij,ij->j", model.rigid, M @ model.rigid)
@@ -231,13 +259,15 @@ def _reachable(model: ElasticModel, held: Held) -> Array:
 
 
 def _residuals(model: ElasticModel, held: Held, squares: Array, shapes: Array) -> dict[str, Array]:
-    exact, kept = {}, {}
-    for name, place in model.places.items():
-        rows = np.vstack([place.translation.toarray(), place.rotation.toarray()])
-        exact[name] = np.einsum("ij,ji->i", rows, held.solve(rows.T))
-        kept[name] = ((rows @ shapes) ** 2 / squares).sum(axis=1)
-    if not exact:
+    places = {name: place for name, place in model.places.items() if not place.numbered}
+    if not places:
         return {}
+    rows = sp.vstack([part for place in places.values() for part in (place.translation, place.rotation)])
+    answers = held.solve(rows.T.toarray())
+    compliance = np.asarray(sp.csr_array(rows).multiply(answers.T).sum(axis=1)).reshape(-1, 6)
+    carried = np.asarray((rows @ shapes) ** 2 / squares).sum(axis=1).reshape(-1, 6)
+    exact = dict(zip(places, compliance, strict=True))
+    kept = dict(zip(places, carried, strict=True))
     table = np.array(list(exact.values()))
     level = np.repeat([table[:, :3].max(), table[:, 3:].max()], 3)
     return {

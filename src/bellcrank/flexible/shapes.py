@@ -17,7 +17,7 @@ from bellcrank.fe.material import Material
 from bellcrank.flexible.beam_elements import gauss
 from bellcrank.flexible.beams import check_beam
 from bellcrank.flexible.damping import Damping
-from bellcrank.flexible.foreshortening import axial
+from bellcrank.flexible.foreshortening import axial, curving
 from bellcrank.flexible.held import ritz
 from bellcrank.flexible.member import Member
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Integrals, Place, SecondOrder
@@ -108,6 +108,7 @@ def assumed_shapes(
         mass_matrix=sp.csr_array(mass_matrix),
         stiffness_matrix=sp.csr_array(K),
         rigid=np.zeros((n, 6)),
+        freedom_places=np.zeros((n, 3)),
         places=places,
         inertia=axis,
         fields=axis.fields(),
@@ -117,7 +118,11 @@ def assumed_shapes(
     if stiffening:
         named = {label: axis.drawn(x) for label, x in wanted.items()}
         second = axial(
-            s, axis.drawn_at_stations(), named, None if reference is None else axis.drawn(reference)
+            s,
+            axis.drawn_at_stations(),
+            named,
+            None if reference is None else axis.drawn(reference),
+            axis.curving(np.diag(K)),
         )
     natural = ritz(K, mass_matrix)[1]
     parts = axis.integrals(natural)
@@ -214,6 +219,14 @@ class _Axis:
             strain = self.strain(float(x))
             K += w * strain.T @ rigidity @ strain
         return K
+
+    def curving(self, stiff: Array) -> Array:
+        """The strain energy of the curvature along x, see :func:`bellcrank.flexible.foreshortening.curving`."""
+        turn = np.array([[1.0], [-1.0]])
+        slopes = np.array([self.rotation(float(x))[[2, 1]] * turn for x in self.x])
+        bends = np.array([self.strain(float(x))[[3, 2]] * turn for x in self.x])
+        rigidity = np.array([(s.bending_z, s.bending_y) for s in self.sections]) * self.material.young
+        return curving(slopes, bends, np.sqrt(rigidity * self.w[:, None]), stiff)
 
     def drawn(self, x: float) -> Array:
         """Gamma_kl at x, counted from the start."""

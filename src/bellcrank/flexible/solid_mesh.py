@@ -41,7 +41,8 @@ def read_mesh(name: str, path: str | Path, scale: float = 1.0) -> tuple[Any, int
     points = np.asarray(raw.points, dtype=float)[:, :3] * scale
     for cell in raw.cells:
         if cell.type == volumes[0]:
-            check_orientation(name, points, np.asarray(cell.data), 4 if cell.type.startswith("tetra") else 8)
+            cell.data = turned(points, np.asarray(cell.data))
+            check_orientation(name, points, cell.data, 4 if cell.type.startswith("tetra") else 8)
     raw.points = points
     order = 1 if volumes[0] in ("tetra", "hexahedron") else 2
     if volumes[0] == "hexahedron20":
@@ -71,6 +72,20 @@ def _corners_only(name: str, meshio: Any, raw: Any) -> Any:
         else:
             cells.append((cell.type.replace("quad8", "quad"), data[:, :4] if cell.type == "quad8" else data))
     return meshio.Mesh(raw.points, cells, cell_sets=raw.cell_sets)
+
+
+TURNED = {4: (1, 0, 2, 3), 10: (1, 0, 2, 3, 4, 6, 5, 8, 7, 9)}
+"""Nodes of a tetrahedron seen in a mirror: two corners change places, and with them the edges that leave them."""
+
+
+def turned(points: Array, cells: Any) -> Any:
+    """Tetrahedra with positive volume, those numbered the other way round turned; other elements as they are."""
+    swap = TURNED.get(cells.shape[1])
+    if swap is None:
+        return cells
+    a, b, c, d = (points[cells[:, i]] for i in range(4))
+    mirrored = np.einsum("ei,ei->e", np.cross(b - a, c - a), d - a) < 0
+    return np.where(mirrored[:, None], cells[:, swap], cells)
 
 
 def check_orientation(name: str, points: Array, cells: Any, corners: int) -> None:

@@ -6,6 +6,7 @@ First-order elements are too stiff in bending (shear locking); `order=2` on the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import scipy.sparse as sp
 from bellcrank.base.keys import NUMBER, TEXT, Keys, by_name, list_of, may, must, ref, words
 from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
+from bellcrank.fe.stiffness import isotropic_stiffness
 from bellcrank.flexible.beams import MassModel
+from bellcrank.flexible.gradients import Gradients
 from bellcrank.flexible.interfaces import Region, interface_places, rigid_regions
 from bellcrank.flexible.modal_derivatives import ModalDerivatives
 from bellcrank.flexible.model import Array, ElasticModel, FieldMatrix, Sparse
@@ -25,6 +28,7 @@ from bellcrank.flexible.recovery import SPATIAL, SYMMETRIC
 from bellcrank.flexible.solid_fields import NodalStrain, NodalStress
 from bellcrank.flexible.solid_mesh import check_mesh, material_numbers, mesh_order, read_mesh
 from bellcrank.flexible.units import check_units as check_member_units
+from bellcrank.sparse.cholesky import Elimination
 
 FILES = (".msh", ".inp", ".nas", ".bdf", ".fem", ".vtk", ".vtu")
 """Endings of the volume meshes that model files may name."""
@@ -103,6 +107,7 @@ def solid(
         mass_matrix=inertia.matrix(),
         stiffness_matrix=sp.csr_array(spread.T @ K @ spread),
         rigid=_in_freedoms(spread, motions),
+        freedom_places=_freedom_places(spread, places),
         places=interface_places(name, places, regions, spread, basis.neighbours),
         inertia=inertia,
         stiffening=ModalDerivatives(basis, inertia),
@@ -119,10 +124,18 @@ def _check_units(name: str, mesh: Any, materials: list[Material]) -> None:
 
 def _in_freedoms(spread: Sparse, motions: Array) -> Array:
     """The freedoms whose spread is the given rigid motions (exactly representable)."""
-    from scipy.sparse.linalg import splu
+    # A node belongs to one rigid region or to none, so only freedoms of one region meet in the product.
+    normal = sp.csr_array(spread.T @ spread)
+    return (
+        Elimination(normal, np.arange(normal.shape[0])[:, None]).factorised(normal).solve(spread.T @ motions)
+    )
 
-    normal = sp.csc_matrix(spread.T @ spread)
-    return np.asarray(splu(normal).solve(np.asarray(spread.T @ motions)))
+
+def _freedom_places(spread: Sparse, places: Array) -> Array:
+    """Of a free node its own place, of a rigid region the mean of its nodes."""
+    shares = abs(spread).T
+    weights = np.asarray(shares.sum(axis=1), dtype=float).reshape(-1, 1)
+    return np.asarray(shares @ np.repeat(places, 3, axis=0) / weights, dtype=float)
 
 
 def _fields(basis: SolidBasis, spread: Sparse) -> dict[str, FieldMatrix]:
@@ -143,37 +156,22 @@ class SolidBasis:
     def __init__(
         self, name: str, mesh: Any, order: int | None, numbers: tuple[Array, Array, Array, Any]
     ) -> None:
-        from skfem import Basis, ElementVector
+        from skfem import Basis
 
         self.name, self.mesh = name, mesh
         self.element = _element(name, mesh, order)
         degree = _degree(self.element, mesh)
         self.scalar = Basis(mesh, self.element, intorder=degree)
-        self.vector = Basis(mesh, ElementVector(self.element), intorder=degree)
         self.places = np.asarray(self.scalar.doflocs.T)
-        self.order = _node_by_node(self.scalar, self.vector)
         self.corner_numbers = np.asarray(self.scalar.nodal_dofs[0])
         E, nu, rho, _ = numbers
         self.shear = (E / (2 * (1 + nu)))[:, None]
         self.lame = (E * nu / ((1 + nu) * (1 - 2 * nu)))[:, None]
         self.density = rho[:, None]
 
-    def stress_of(self, strain: Array) -> Array:
-        """Hooke's law; strain (3, 3, elements, points)."""
-        trace = np.einsum("ii...->...", strain)
-        identity = np.eye(3)[:, :, None, None]
-        return np.asarray(2 * self.shear * strain + self.lame * trace * identity)
-
     def stiffness(self) -> Sparse:
         """(3 s, 3 s)."""
-        from skfem import BilinearForm
-        from skfem.helpers import ddot, sym_grad
-
-        def elasticity(u: Any, v: Any, w: Any) -> Any:
-            return ddot(self.stress_of(sym_grad(u)), sym_grad(v))
-
-        K = sp.csr_array(BilinearForm(elasticity).assemble(self.vector))
-        return K[self.order][:, self.order]
+        return isotropic_stiffness(self.scalar, self.lame[:, 0], self.shear[:, 0])
 
     def scalar_mass(self, lumped: bool) -> Sparse:
         """(s, s) [kg]; lumped by scaling the diagonal (Hinton, Rock, Zienkiewicz 1976)."""
@@ -188,24 +186,15 @@ class SolidBasis:
         diagonal = m.diagonal()
         return sp.csr_array(sp.diags_array(diagonal * (m.sum() / diagonal.sum())))
 
-    def field(self, nodal: Array) -> Array:
-        """Nodal displacements (3 s,) in the numbering of the vector basis."""
-        full = np.empty(nodal.shape[0])
-        full[self.order] = nodal
-        return full
+    @cached_property
+    def exact_gradients(self) -> Gradients:
+        """At points that integrate products of three gradients exactly in undistorted elements."""
+        from skfem import Basis
 
-    def gradient(self, nodal: Array, basis: Any = None) -> Array:
-        """du_i/dx_j at the quadrature points, (3, 3, elements, points)."""
-        return np.asarray((self.vector if basis is None else basis).interpolate(self.field(nodal)).grad)
-
-    def load_of(self, tensor: Array) -> Array:
-        """int tensor : grad w for all nodal displacements w, (3 s,)."""
-        from skfem import LinearForm
-
-        def work(v: Any, w: Any) -> Any:
-            return np.einsum("ij...,ij...->...", tensor, v.grad)
-
-        return np.asarray(LinearForm(work).assemble(self.vector)[self.order])
+        second = type(self.element).__name__ in ("ElementTetP2", "ElementHex2")
+        tetrahedra = self.mesh.t.shape[0] == 4
+        degree = (3 if second else 0) if tetrahedra else (6 if second else 3)
+        return Gradients(Basis(self.mesh, self.element, intorder=degree))
 
     def region(self, label: str, which: Region) -> tuple[Any, Array]:
         """Node numbers of a region and their weights."""
@@ -239,16 +228,3 @@ def _degree(element: Any, mesh: Any) -> int:
     first = type(element).__name__ in ("ElementTetP1", "ElementHex1")
     reserve = 0 if mesh.t.shape[0] == 4 and mesh_order(mesh) == 1 else 2
     return (2 if first else 4) + reserve
-
-
-def _node_by_node(scalar: Any, vector: Any) -> Any:
-    """Numbers in the vector basis of (node 0 x, y, z, node 1 x, ...) of the scalar basis."""
-    order = np.empty(3 * scalar.N, dtype=np.int64)
-    for kind in ("nodal_dofs", "edge_dofs", "facet_dofs", "interior_dofs"):
-        one, three = getattr(scalar, kind), getattr(vector, kind)
-        if one is None or np.size(one) == 0:
-            continue
-        for j in range(one.shape[0]):
-            for i in range(3):
-                order[3 * one[j] + i] = three[3 * j + i]
-    return order

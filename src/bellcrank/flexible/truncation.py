@@ -23,12 +23,14 @@ class Truncation:
     of a complete basis add up to the share that is free to move in the frame. Zero for a body in mean axes,
     whose modes carry no rigid motion. reachable_mass: The sum over all modes, kept or not, (6,).
     static_residual: By node, the share of the true compliance under a unit force (torque) there in each
-    direction that the modes miss, (6,); not a number where the node is held by the frame.
+    direction that the modes miss, (6,); not a number where the node is held by the frame. remedy: What would make the
+    largest of these smaller, given the modes that were chosen.
     """
 
     effective_mass: Array
     reachable_mass: Array = field(default_factory=lambda: np.full(6, np.nan))
     static_residual: Mapping[str, Array] = field(default_factory=dict)
+    remedy: str = "attachment modes or Craig-Bampton at that node remove it"
 
     @property
     def mass_shares(self) -> Array:
@@ -72,6 +74,6 @@ class Truncation:
             node, direction, share = worst
             line = f"static residual: at most {100 * share:.2g} % (node {node!r}, {direction})"
             if share > SMALL_RESIDUAL:
-                line += "; attachment modes or Craig-Bampton at that node remove it"
+                line += f"; {self.remedy}"
             lines.append(line)
         return "\n".join(lines)

@@ -29,7 +29,7 @@ from bellcrank.math.rotations import into
 from bellcrank.math.tuples import Vec, add, cross
 from bellcrank.mechanics.articulated import Articulated
 from bellcrank.mechanics.dynamics import Column, brought, deformed, mass_matrix, regrouped
-from bellcrank.mechanics.flexible import DeformedMember
+from bellcrank.mechanics.flexible import Deformed
 from bellcrank.mechanics.inertia import NOTHING
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Link
@@ -156,7 +156,9 @@ def _parts(
         C: list[Row] = [{c: (*w, *v)[i] for c, (w, v) in motion[k].items()} for i in range(6)]
         part = Part(C, [{} for _ in range(6)], _full(inertias[k]))
         if link.shape is not None:
-            _add_modes(part, deformed(kin, link), _modal_rows(link, columns), D)
+            member = deformed(kin, link)
+            assert isinstance(member, Deformed)
+            _add_modes(part, member, _modal_rows(link, columns), D)
         found.append(part)
     return found
 
@@ -167,34 +169,38 @@ def _modal_rows(link: Link, columns: Mapping[int, Column]) -> list[Row]:
     return [{c: rates[j] for c, rates in moving.items() if _is(rates[j])} for j in range(link.modes)]
 
 
-def _add_modes(
-    part: Part, member: DeformedMember, rows: Sequence[Row], D: dict[tuple[int, int], float]
-) -> None:
-    """Modal momenta and masses; a mode whose rate follows other speeds counts as one more motion of the link."""
-    own = [_single(row) for row in rows]
+def _add_modes(part: Part, member: Deformed, rows: list[Row], D: dict[tuple[int, int], float]) -> None:
+    """Modal momenta and masses; what follows other speeds counts as one more motion of the link.
+
+    That are modes of a link that loops drive, and the second-order displacements.
+    """
+    rows = rows + [_followed(rates, rows) for rates in member.J]
+    own = [_single(row) if j < member.shape.modes else None for j, row in enumerate(rows)]
     followers = [j for j, c in enumerate(own) if c is None and rows[j]]
+    P, mass = member.every_P, member.shape.mass_of
     for j in followers:
-        for i, x in enumerate((*member.P[j][0], *member.P[j][1])):
+        for i, x in enumerate((*P[j][0], *P[j][1])):
             part.N[i].append(x)
-        part.N.append([*(row[-1] for row in part.N[:6]), *(_mass(member, j, i) for i in followers)])
+        part.N.append([*(row[-1] for row in part.N[:6]), *(mass(j, i) for i in followers)])
         part.C.append(dict(rows[j]))
-        part.P.append({c: _mass(member, j, i) for i, c in enumerate(own) if c is not None})
+        part.P.append({c: mass(j, i) for i, c in enumerate(own) if c is not None})
     for j, c in enumerate(own):
         if c is None:
             continue
-        for row, x in zip(part.P, (*member.P[j][0], *member.P[j][1]), strict=False):
+        for row, x in zip(part.P, (*P[j][0], *P[j][1]), strict=False):
             row[c] = x
         for i, d in enumerate(own[: j + 1]):
-            mass = _mass(member, j, i)
-            if d is not None and mass != 0.0:
-                D[max(c, d), min(c, d)] = mass
+            if d is not None and mass(j, i) != 0.0:
+                D[max(c, d), min(c, d)] = mass(j, i)
 
 
-def _mass(member: DeformedMember, k: int, j: int) -> float:
-    """The mass of two modes, which is a plain number here."""
-    mass = member.modal_mass(k, j)
-    assert isinstance(mass, float)
-    return mass
+def _followed(rates: Sequence[Scalar], rows: Sequence[Row]) -> Row:
+    """The sum of some rows, each so many times."""
+    found: Row = {}
+    for rate, row in zip(rates, rows, strict=True):
+        for c, x in row.items():
+            found[c] = found.get(c, 0.0) + rate * x
+    return {c: x for c, x in found.items() if _is(x)}
 
 
 def _motions(

@@ -217,9 +217,12 @@ def modal_wrench(member: DeformedMember, rates: Sequence[Scalar]) -> Wrench:
 def modal_product(member: DeformedMember, a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """a^T m b."""
     total: Scalar = 0.0
+    # Most columns are one mode alone.
+    others = [(j, y) for j, y in enumerate(b) if not _is_nothing(y)]
     for k, x in enumerate(a):
-        for j, y in enumerate(b):
-            total = total + member.modal_mass(k, j) * (x * y)
+        if not _is_nothing(x):
+            for j, y in others:
+                total = total + member.modal_mass(k, j) * (x * y)
     return total
 
 

@@ -9,6 +9,19 @@ loads. All inertia terms follow from a few integrals over the member, each a pow
 
     h = int rho s,  J = int rho s s^T,  c_k = int rho ds/deta_k,  E_k = int rho (ds/deta_k) s^T.
 
+Inertia sees the affine part of Gamma: with psi_r orthonormal functions that are constant or linear in s0, the mass
+moves by
+
+    s = s0 + sum phi_k eta_k + sum psi_r zeta_r,   zeta_r = 1/2 sum B_rkl eta_k eta_l,   B_rkl = int rho psi_r Gamma_kl.
+
+int rho Gamma and int rho Gamma s0^T are exact by that, all other integrals are known, and products of the second-order
+displacements are kept: this is the kinetic energy of a motion that exists, so the mass matrix is positive for any eta.
+What is left of Gamma, orthogonal to all affine motions, has no first-order effect on a rigid or a spinning frame; it
+would add to the modal masses by the fourth power of the slopes.
+
+The member then is a linear one in eta and zeta, whose coordinates zeta follow: P = J^T P', m = J^T m' J,
+Q = J^T Q' with J = d(eta, zeta)/deta.
+
 Differs from the paper in: second moments J instead of inertia tensors, body axes, and the terms of Gamma; with
 Gamma = 0 this is the paper's linear floating frame. Rotations of nodes are taken as finite ones about the vector
 Phi_r eta (Cayley's form), so that node frames stay orthonormal.
@@ -204,20 +217,29 @@ class MovedNode(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Shape(MemberShape):
-    """The integrals of a member as plain numbers in scalars' form."""
+    """The integrals of a member as plain numbers in scalars' form.
+
+    c, G, GG: Over the modal coordinates and those that follow them. B: zeta_r = 1/2 B_rkl eta_k eta_l. H: Strain
+    energy 1/2 sum (1/2 H_skl eta_k eta_l)^2 of the second-order curvature.
+    """
 
     h0: Vec
     J0: Mat
     c: tuple[Vec, ...]
     G: tuple[Mat, ...]
     GG: tuple[tuple[Mat, ...], ...]
-    c2: tuple[tuple[Vec, ...], ...]
-    A: tuple[tuple[Mat, ...], ...]
+    B: tuple[tuple[tuple[float, ...], ...], ...]
+    H: tuple[tuple[tuple[float, ...], ...], ...]
 
     @property
     def has_constant_masses(self) -> bool:
-        """Products of the second-order displacements are left out, and with them all that would change."""
+        """Of modal coordinates and of those that follow them."""
         return True
+
+    def mass_of(self, k: int, j: int) -> float:
+        """int rho of the product of two shapes, following ones included."""
+        g = self.GG[k][j]
+        return float(g[0][0] + g[1][1] + g[2][2])
 
     def deformed(self, eta: Sequence[Scalar]) -> Deformed:
         """The member at modal coordinates eta."""
@@ -249,13 +271,15 @@ class Shape(MemberShape):
         def m(a: Any) -> Mat:
             return (_vec(a[0]), _vec(a[1]), _vec(a[2]))
 
-        GG, c2, A = (
-            clean(member.modal_coupling, own, own),
-            clean(member.shortening_momentum, own, own),
-            clean(member.shortening_coupling, own, own),
-        )
-        c, G = clean(member.momentum, own), clean(member.coupling, own)
+        def forms(a: Any) -> tuple[tuple[tuple[float, ...], ...], ...]:
+            return tuple(tuple(tuple(float(x) for x in row) for row in one) for one in a)
+
+        B, c, G, GG = _followed(member)
+        own_too = np.concatenate([own, np.ones(len(B))])
+        B = clean(B, np.ones(len(B)), own, own)
+        c, G, GG = clean(c, own_too), clean(G, own_too), clean(GG, own_too, own_too)
         K, D = clean(member.stiffness, stiff, stiff), clean(member.damping, stiff, stiff)
+        every = range(n + len(B))
         return Shape(
             n,
             float(member.mass),
@@ -263,12 +287,69 @@ class Shape(MemberShape):
             tuple(tuple(float(x) for x in row) for row in D),
             _vec(clean(member.first_moment)),
             m(clean(member.second_moment)),
-            tuple(_vec(c[k]) for k in range(n)),
-            tuple(m(G[k]) for k in range(n)),
-            tuple(tuple(m(GG[k, j]) for j in range(n)) for k in range(n)),
-            tuple(tuple(_vec(c2[k, j]) for j in range(n)) for k in range(n)),
-            tuple(tuple(m(A[k, j]) for j in range(n)) for k in range(n)),
+            tuple(_vec(c[k]) for k in every),
+            tuple(m(G[k]) for k in every),
+            tuple(tuple(m(GG[k, j]) for j in every) for k in every),
+            forms(B),
+            forms(clean(member.curving, np.ones(len(member.curving)), stiff, stiff)),
         )
+
+
+def _followed(member: Member) -> tuple[Any, Any, Any, Any]:
+    """B, and c, G, GG over the modes and the affine second-order shapes psi."""
+    import numpy as np
+
+    n = member.modes
+    c, G, GG = (np.asarray(x, dtype=float) for x in (member.momentum, member.coupling, member.modal_coupling))
+    h, J = np.asarray(member.first_moment, float), np.asarray(member.second_moment, float)
+    # Products of 1, x, y, z over the mass; with those of Gamma, of the modes and of the places.
+    gram = np.block([[np.full((1, 1), float(member.mass)), h[None, :]], [h[:, None], J]])
+    gamma = np.concatenate([member.shortening_momentum[..., None], member.shortening_coupling], axis=-1)
+    modes = np.concatenate([c[..., None], G], axis=-1)
+    functions = _orthonormal(gram)
+    B, axes, rows = [], [], []
+    for i in range(3):
+        found = np.einsum("ra,kla->rkl", functions, gamma[:, :, i])
+        for row, one in zip(functions, found, strict=True):
+            if one.any():
+                B.append(one)
+                axes.append(i)
+                rows.append(row)
+    if not B:
+        return np.zeros((0, n, n)), c, G, GG
+    e, f = np.eye(3)[axes], np.array(rows)
+    mean, spread = f @ gram[:, 0], f @ gram[:, 1:]
+    mixed = np.einsum("ri,kja,ra->rkij", e, modes, f)
+    count = n + len(B)
+    whole = np.zeros((count, count, 3, 3))
+    whole[:n, :n] = GG
+    whole[n:, :n], whole[:n, n:] = mixed, mixed.transpose(1, 0, 3, 2)
+    whole[n:, n:] = np.einsum("ri,sj,ra,ab,sb->rsij", e, e, f, gram, f)
+    return (
+        np.array(B),
+        np.concatenate([c, e * mean[:, None]]),
+        np.concatenate([G, np.einsum("ri,rj->rij", e, spread)]),
+        whole,
+    )
+
+
+def _orthonormal(gram: Any) -> Any:
+    """Functions 1, x, y, z made orthonormal one after another, as rows; those without mass are dropped.
+
+    A slender body's y and z are not: its axis has no extent there, and what its sections have is no part of Gamma.
+    """
+    import numpy as np
+
+    rows: list[Any] = []
+    for one in np.eye(4):
+        square = one @ gram @ one
+        for _ in range(2):
+            for row in rows:
+                one = one - (row @ gram @ one) * row
+        left = one @ gram @ one
+        if left > 1e-12 * square:
+            rows.append(one / np.sqrt(left))
+    return np.array(rows)
 
 
 class Deformed(DeformedMember):
@@ -278,55 +359,96 @@ class Deformed(DeformedMember):
 
     def __init__(self, shape: Shape, eta: Sequence[Scalar]) -> None:
         self.shape, self.eta = shape, tuple(eta)
-        n = range(shape.modes)
-        self.c = [add(shape.c[k], combination(eta, shape.c2[k])) for k in n]
-        linear = [mat_combination(eta, [mat_add(shape.GG[k][j], shape.A[k][j]) for j in n]) for k in n]
-        self.E = [mat_add(shape.G[k], linear[k]) for k in n]
-        self.P = [(vee(self.E[k]), self.c[k]) for k in n]
+        self.J = [[_sum(row, eta) for row in one] for one in shape.B]
+        follow = [0.5 * _sum(row, eta) for row in self.J]
+        self.q = (*self.eta, *follow)
+        every = range(len(self.q))
+        self.E = [mat_add(shape.G[k], mat_combination(self.q, shape.GG[k])) for k in every]
+        self.every_P = [(vee(self.E[k]), shape.c[k]) for k in every]
+        self.P = [self._wrench(k) for k in range(shape.modes)]
+
+    def _wrench(self, k: int) -> tuple[Vec, Vec]:
+        turn, push = self.every_P[k]
+        for row, (t, p) in zip(self.J, self.every_P[self.shape.modes :], strict=True):
+            turn, push = add(turn, scale(row[k], t)), add(push, scale(row[k], p))
+        return turn, push
 
     def inertia(self) -> Inertia:
         """The member as if frozen in its present shape."""
-        shape, eta, n = self.shape, self.eta, range(self.shape.modes)
-        # h = h0 + c eta + 1/2 c2 eta eta; J = J0 + sym(G eta) + GG eta eta + sym(1/2 A eta eta)
-        half = [scale(0.5, add(shape.c[k], self.c[k])) for k in n]
-        h = add(shape.h0, combination(eta, half))
-        part = mat_combination([0.5 * e for e in eta], [mat_add(shape.G[k], self.E[k]) for k in n])
+        shape, every = self.shape, range(len(self.q))
+        # h = h0 + c q; J = J0 + sym(G q) + GG q q
+        h = add(shape.h0, combination(self.q, shape.c))
+        part = mat_combination([0.5 * e for e in self.q], [mat_add(shape.G[k], self.E[k]) for k in every])
         J = mat_add(shape.J0, mat_add(part, transpose(part)))
         six: Symmetric = (J[0][0], J[1][1], J[2][2], J[0][1], J[0][2], J[1][2])
         return Inertia(shape.mass, h, six)
 
-    def modal_mass(self, k: int, j: int) -> float:
+    def elastic_forces(self, rates: Sequence[Scalar]) -> list[Scalar]:
+        """- K eta - D eta-dot - sum_s chi_s H_s eta, chi_s = 1/2 eta^T H_s eta."""
+        forces = super().elastic_forces(rates)
+        for one in self.shape.H:
+            bent = [_sum(row, self.eta) for row in one]
+            chi = 0.5 * _sum(bent, self.eta)
+            forces = [f - chi * b for f, b in zip(forces, bent, strict=True)]
+        return forces
+
+    def strain_energy(self) -> Scalar:
+        """1/2 eta K eta + 1/2 sum_s chi_s^2 [J]."""
+        total = super().strain_energy()
+        for one in self.shape.H:
+            chi = 0.5 * _sum([_sum(row, self.eta) for row in one], self.eta)
+            total = total + 0.5 * (chi * chi)
+        return total
+
+    def modal_mass(self, k: int, j: int) -> Scalar:
         """m_kj."""
-        g = self.shape.GG[k][j]
-        return float(g[0][0] + g[1][1] + g[2][2])
+        shape, n = self.shape, self.shape.modes
+        total: Scalar = shape.mass_of(k, j)
+        for r, row in enumerate(self.J):
+            total = total + shape.mass_of(n + r, k) * row[j] + shape.mass_of(n + r, j) * row[k]
+            for s, other in enumerate(self.J):
+                total = total + shape.mass_of(n + r, n + s) * (row[k] * other[j])
+        return total
 
     def force(
         self, motion: FrameMotion, rates: Sequence[Scalar], accelerations: Sequence[Scalar]
     ) -> tuple[tuple[Vec, Vec], list[Scalar]]:
         """Wrench on the floating frame and modal forces of the accelerated member.
 
-        n = h x a + vee(K J + 2 [w]x D + E), f = m a + K h + 2 w x (c eta-dot) + c eta-ddot + c2 eta-dot eta-dot,
-        Q_k = c_k . a + K : E_k + 2 [w]x : (GG_kl eta_l-dot) + m_kl eta_l-ddot.
+        n = h x a + vee(K J + 2 [w]x D + E), f = m a + K h + 2 w x (c q-dot) + c q-ddot,
+        Q_k = c_k . a + K : E_k + 2 [w]x : (GG_kl q_l-dot) + m_kl q_l-ddot, over all coordinates q = (eta, zeta).
         """
-        shape, n = self.shape, range(self.shape.modes)
+        shape, every = self.shape, range(len(self.q))
         w, a, K = motion.w, motion.a, motion.K
+        speeds = [*rates, *(_sum(row, rates) for row in self.J)]
+        gains = [*accelerations]
+        for row, one in zip(self.J, shape.B, strict=True):
+            gains.append(_sum(row, accelerations) + _sum(rates, [_sum(x, rates) for x in one]))
         moment, push = self.inertia().force(a, K)
-        relative = combination(rates, self.c)
-        second = quadratic(rates, shape.c2)
-        push = add(push, add(scale(2.0, cross(w, relative)), add(combination(accelerations, self.c), second)))
+        relative = combination(speeds, shape.c)
+        push = add(push, add(scale(2.0, cross(w, relative)), combination(gains, shape.c)))
         W: Mat = ((0.0, -w[2], w[1]), (w[2], 0.0, -w[0]), (-w[1], w[0], 0.0))
-        D = mat_combination([2.0 * r for r in rates], self.E)
+        D = mat_combination([2.0 * r for r in speeds], self.E)
         turned = [[dot(W[i], (D[0][j], D[1][j], D[2][j])) for j in range(3)] for i in range(3)]
-        Y = mat_add(_mat(turned), mat_combination(accelerations, self.E))
-        Y = mat_add(Y, _mat([quadratic(rates, [[m[i] for m in row] for row in shape.A]) for i in range(3)]))
-        modal: list[Scalar] = []
-        for k in n:
-            spin = mat_combination(rates, shape.GG[k])
-            force = dot(self.c[k], a) + contraction(K, self.E[k]) + 2.0 * dot(w, vee(spin))
-            for j in n:
-                force = force + self.modal_mass(k, j) * accelerations[j]
-            modal.append(force)
+        Y = mat_add(_mat(turned), mat_combination(gains, self.E))
+        forces: list[Scalar] = []
+        for k in every:
+            spin = mat_combination(speeds, shape.GG[k])
+            force = dot(shape.c[k], a) + contraction(K, self.E[k]) + 2.0 * dot(w, vee(spin))
+            for j in every:
+                force = force + shape.mass_of(k, j) * gains[j]
+            forces.append(force)
+        modal = forces[: shape.modes]
+        for row, force in zip(self.J, forces[shape.modes :], strict=True):
+            modal = [own + x * force for own, x in zip(modal, row, strict=True)]
         return (add(moment, vee(Y)), push), modal
+
+
+def _sum(weights: Sequence[Scalar], values: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for w, v in zip(weights, values, strict=True):
+        total = total + w * v
+    return total
 
 
 def _mat(rows: Sequence[Sequence[Scalar]]) -> Mat:

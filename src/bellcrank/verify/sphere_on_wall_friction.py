@@ -1,11 +1,11 @@
 """Elastic sphere on a rigid wall with friction 0.3: force, and radial impulse over the normal one.
 
 The sphere of `sphere-on-wall`. Friction presses the spreading contact patch inwards; the ratio of impulses shows
-its size. It depends on the mesh, because nodes stick where they first touch, and settles slowly: at this step 0.1123
-on 96 elements, 0.1096 on 216, 0.1088 on the 384 used here, 0.1078 on 864, 0.1065 on 1536 (0.1075 at a quarter of the
-step). Four-node elements come down later: 0.1130, 0.1107, 0.1090 for 16, 32, 64 over a quarter of the rim, and 0.1097
-with lumped mass at 32. An explicit scheme with lumped mass falls alike: 0.1083 on 216, 0.1063 on 864. The
-step, and whether forces are summed with their signs or without, matter less than 0.0004. The limit is near 0.107.
+its size. It depends on the mesh, because nodes stick where they first touch, and settles slowly. With the step falling
+with the mesh, nine-node elements give 0.1088, 0.1084 (16 over a quarter of the rim, steps 0.01 and 0.005), 0.1077
+(32, 0.005) and 0.1075 (48, 0.0033), four-node ones 0.1109 (32, 0.01), 0.1090 (64, 0.005) and 0.1089 (128, 0.0025); an
+explicit scheme with lumped mass gave 0.1083 and 0.1063. Both kinds of elements come down to the same range: the limit
+is 0.108 with an uncertainty of 0.001. The value 0.1097 of the note on the paper is that of one mesh.
 
 Source: Lee (1995), section 4; reference values from two independent schemes on fine meshes.
 """
@@ -31,7 +31,7 @@ def quantities() -> list[Quantity]:
     relative, at_most = Within.RELATIVE, Within.AT_MOST
     return [
         Quantity("peak_force", peak, 2794.5, 0.015, "N", relative),
-        Quantity("impulse_ratio", impulse_ratio(fine), 0.1097, 0.001),
+        Quantity("impulse_ratio", impulse_ratio(fine), 0.108, 0.001),
         Quantity("peak_time", time, 1.472, 0.01, "s"),
         Quantity("last_contact", fine.contact_duration()[1], 2.942, 0.01, "s"),
         Quantity("rebound_speed", float(fine.rebound_velocity()[1]), 0.9907, 0.003, "m/s"),

@@ -40,7 +40,9 @@ class FixedMethod(JointMethod):
     def fixed(self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None) -> Fixed:
         """Weld two bodies together.
 
-        a, b: Bodies, their names, or points or frames of them. at: World point [m] of the reactions, in the start pose.
+        a, b: Bodies, their names, or points or frames of them. Frames with axes of their own are made to coincide;
+        bodies, points and nodes keep the relative rotation of the start pose. at: World point [m] of the reactions, in
+        the start pose.
         cut: True closes a loop here, False keeps the joint in the tree, None lets the analysis choose.
         """
         return self._add_joint(Fixed, name, a, b, at, cut=cut)

@@ -88,7 +88,7 @@ def _axes(
                 f"{who} is turned twice, by an axis and by the axes of a frame on body "
                 f"{drawn[0].body.name!r}; leave one of them out"
             )
-    elif isinstance(a, Frame) and isinstance(b, Frame):
+    elif isinstance(a, Frame) and isinstance(b, Frame) and (drawn or kind.has_axis):
         return a.rotation, b.rotation
     elif drawn:
         return _axes_from_one(who, kind, a, b, drawn[0])

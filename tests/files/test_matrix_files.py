@@ -9,7 +9,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from bellcrank.files.matrices import read_matrix
+from bellcrank.fe.matrix_files import read_matrix
 
 A = np.random.default_rng(4).normal(size=(5, 5))
 MATRICES = {

@@ -1,0 +1,1 @@
+"""Sparse symmetric equations: elimination order, factorisation, eigenpairs, time and memory foretold."""

@@ -1,0 +1,297 @@
+"""Multifrontal Cholesky factorisation: a dense front for each part of a nested dissection.
+
+A front holds the rows of its own unknowns and of those they reach, which are eliminated later; eliminating the
+former leaves an update that its parent adds. Source: Duff, Reid, ACM Trans. Math. Softw. 9 (1983) 302; Liu, SIAM
+Review 34 (1992) 82. The fronts are LAPACK's, so the speed is that of dense products.
+
+Unknowns named as last may make the matrix indefinite, as multipliers do: they form one front that is eliminated with
+pivoting. Everything before them must be positive definite.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from scipy.linalg.blas import dsyrk, dtrsm
+from scipy.linalg.lapack import dpotrf
+
+from bellcrank.errors import BellcrankError
+from bellcrank.sparse.dissection import dissected
+from bellcrank.sparse.types import Array, Index, Sparse
+
+TOGETHER = 64
+"""Right-hand sides solved at once: enough for the speed of dense products, few enough to stay small."""
+SINGULAR = 1e-14
+"""A pivot below this share of the diagonal entry it came from is rounding (some dozens of machine epsilons)."""
+
+
+class NotPositive(BellcrankError, ArithmeticError):
+    """A matrix that is not positive definite: `unknown` is where elimination found it out."""
+
+    def __init__(self, unknown: int) -> None:
+        super().__init__(f"the matrix is not positive definite: nothing holds unknown {unknown}")
+        self.unknown = unknown
+
+
+class TooLarge(BellcrankError, MemoryError):
+    """Factors that do not fit into memory, known before they are computed."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a factorisation will take.
+
+    unknowns: Of the equations. entries: Numbers kept in the factors. operations: Additions and multiplications.
+    memory: At the peak [bytes].
+    """
+
+    unknowns: int
+    entries: int
+    operations: float
+    memory: int
+
+    @property
+    def seconds(self) -> float:
+        """Time of the factorisation [s], by the speed of a small dense product on this machine."""
+        return self.operations / _speed()
+
+    def __str__(self) -> str:
+        return f"{self.unknowns} unknowns: {self.seconds:.2g} s, {self.memory / 1e9:.2g} GB"
+
+    def check_memory(self) -> None:
+        """Refuse what does not fit into the memory that is free now."""
+        free = free_memory()
+        if free is not None and self.memory > free:
+            raise TooLarge(
+                f"factorising {self.unknowns} unknowns needs {self.memory / 1e9:.3g} GB and {free / 1e9:.3g} GB are "
+                "free; use a coarser mesh away from what matters, or a machine with more memory"
+            )
+
+
+@cache
+def _speed() -> float:
+    """Operations a second of a dense product; fronts reach about half of it."""
+    a = np.ones((384, 384))
+    a @ a
+    best = np.inf
+    for _ in range(3):
+        start = time.perf_counter()
+        a @ a
+        best = min(best, time.perf_counter() - start)
+    return 0.5 * 2 * 384**3 / best
+
+
+def free_memory() -> int | None:
+    """Memory that can be had now [bytes]; None where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return 1024 * int(line.split()[1])
+    except OSError:
+        pass
+    try:
+        return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """own: First and end of its unknowns in the order of elimination. border: Those reached, ascending."""
+
+    start: int
+    end: int
+    border: Index
+    children: tuple[int, ...]
+
+
+class Elimination:
+    """The order of elimination of a pattern, and what factorising in it will take.
+
+    matrix: (N, N), symmetric. places: Of the unknowns, (N, d). last: Unknowns that may make the matrix indefinite.
+    """
+
+    def __init__(self, matrix: Sparse, places: Array, last: Index | None = None) -> None:
+        tail = np.empty(0, dtype=np.int64) if last is None else np.asarray(last, dtype=np.int64)
+        parts = dissected(matrix, np.asarray(places, dtype=float), tail)
+        self.order = np.concatenate([part.unknowns for part in parts])
+        self.rank = np.empty(len(self.order), dtype=np.int64)
+        self.rank[self.order] = np.arange(len(self.order))
+        self.tail = len(tail)
+        pattern = self._lower(matrix)
+        self.fronts: list[Front] = []
+        start = 0
+        for part in parts:
+            end = start + len(part.unknowns)
+            entries = pattern.indices[pattern.indptr[start] : pattern.indptr[end]]
+            reached: list[Index] = [entries.astype(np.int64)]
+            reached += [self.fronts[child].border for child in part.children]
+            border = np.unique(np.concatenate(reached))
+            self.fronts.append(Front(start, end, border[border >= end], part.children))
+            start = end
+
+    def _lower(self, matrix: Sparse) -> sp.csc_array:
+        permuted = sp.csr_array(matrix)[self.order][:, self.order]
+        return sp.csc_array(sp.tril(permuted, format="csc"))
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        """Exact counts of the factors and of the fronts in work."""
+        entries, operations, stacked, peak = 0, 0.0, 0, 0
+        for front in self.fronts:
+            p, u = front.end - front.start, len(front.border)
+            entries += p * (p + u)
+            operations += p**3 / 3.0 + p * p * u + p * u * u
+            # The front is built while the updates of its children still stand.
+            peak = max(peak, entries + stacked + 2 * u * u)
+            stacked += u * u - sum(len(self.fronts[child].border) ** 2 for child in front.children)
+        return Forecast(len(self.order), entries, operations, 8 * peak)
+
+    def factorised(self, matrix: Sparse, progress: Callable[[float], None] | None = None) -> Factor:
+        """The factors of a matrix of this pattern; progress is told the share of operations done."""
+        self.forecast.check_memory()
+        lower = self._lower(matrix)
+        diagonal = np.abs(lower.diagonal())
+        where = np.empty(len(self.order), dtype=np.int64)
+        updates: dict[int, Array] = {}
+        blocks: list[tuple[Array, Array]] = []
+        tail: Any = None
+        done = 0.0
+        for number, front in enumerate(self.fronts):
+            p, u = front.end - front.start, len(front.border)
+            own, below = np.zeros((p, p), order="F"), np.zeros((u, p), order="F")
+            update = np.zeros((u, u), order="F")
+            self._entries(lower, front, where, own, below)
+            for child in front.children:
+                _extend(own, below, update, where[self.fronts[child].border], updates.pop(child))
+            if self.tail and front.end == len(self.order):
+                # Only the lower half was added up.
+                tail = _pivoted(np.tril(own) + np.tril(own, -1).T)
+                break
+            own, info = dpotrf(own, lower=1, clean=1, overwrite_a=1)
+            pivots = np.diag(own) ** 2 <= SINGULAR * diagonal[front.start : front.end]
+            if info > 0 or pivots.any():
+                at = info - 1 if info > 0 else int(np.argmax(pivots))
+                raise NotPositive(int(self.order[front.start + at]))
+            if u:
+                below = dtrsm(1.0, own, below, side=1, lower=1, trans_a=1, overwrite_b=1)
+                updates[number] = dsyrk(-1.0, below, beta=1.0, c=update, lower=1, overwrite_c=1)
+            blocks.append((own, below))
+            if progress is not None:
+                done += p**3 / 3.0 + p * p * u + p * u * u
+                progress(done / self.forecast.operations)
+        return Factor(self, blocks, tail)
+
+    def _entries(self, lower: sp.csc_array, front: Front, where: Index, own: Array, below: Array) -> None:
+        """The entries of the matrix in the columns of a front; `where` then gives rows of the front."""
+        p = front.end - front.start
+        where[front.start : front.end] = np.arange(p)
+        where[front.border] = p + np.arange(len(front.border))
+        first, end = lower.indptr[front.start], lower.indptr[front.end]
+        column = np.repeat(np.arange(p), np.diff(lower.indptr[front.start : front.end + 1]))
+        row, value = where[lower.indices[first:end]], lower.data[first:end]
+        inside = row < p
+        own[row[inside], column[inside]] = value[inside]
+        below[row[~inside] - p, column[~inside]] = value[~inside]
+
+
+def _extend(own: Array, below: Array, update: Array, at: Index, child: Array) -> None:
+    """Add a child's update to the parent's front; `at`: its rows there, ascending."""
+    p = len(own)
+    k = int(np.searchsorted(at, p))
+    if k:
+        own[np.ix_(at[:k], at[:k])] += child[:k, :k]
+        below[np.ix_(at[k:] - p, at[:k])] += child[k:, :k]
+    if k < len(at):
+        update[np.ix_(at[k:] - p, at[k:] - p)] += child[k:, k:]
+
+
+def _pivoted(matrix: Array) -> Any:
+    import warnings
+
+    size = np.sqrt(np.abs(matrix).max(axis=1))
+    if not size.all():
+        raise NotPositive(-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", la.LinAlgWarning)
+        try:
+            return la.lu_factor(matrix / np.outer(size, size)), size
+        except la.LinAlgWarning:
+            raise NotPositive(-1) from None
+
+
+class Factor:
+    """Factors of a matrix; made by :meth:`Elimination.factorised`."""
+
+    def __init__(self, elimination: Elimination, blocks: list[tuple[Array, Array]], tail: Any) -> None:
+        self.elimination, self._blocks, self._tail = elimination, blocks, tail
+
+    @property
+    def unknowns(self) -> int:
+        """N."""
+        return len(self.elimination.order)
+
+    def solve(self, right: Array) -> Array:
+        """The solution for right-hand sides (N,) or (N, k)."""
+        given = np.asarray(right, dtype=float)
+        columns = given.reshape(self.unknowns, -1)
+        found = np.empty_like(columns, order="C")
+        order = self.elimination.order
+        for k in range(0, columns.shape[1], TOGETHER):
+            x = np.ascontiguousarray(columns[order, k : k + TOGETHER])
+            for front, block in zip(self.elimination.fronts, self._blocks, strict=False):
+                _forward(front, block, x)
+            if self._tail is not None:
+                lu, size = self._tail
+                x[-len(size) :] = la.lu_solve(lu, x[-len(size) :] / size[:, None]) / size[:, None]
+            for front, block in reversed(list(zip(self.elimination.fronts, self._blocks, strict=False))):
+                _backward(front, block, x)
+            found[order, k : k + TOGETHER] = x
+        return found.reshape(given.shape)
+
+    def half(self, unknowns: Index) -> tuple[Index, Array]:
+        """Rows y of L^-1 e for unit loads e at some unknowns, and their numbers: y^T y is that corner of the inverse.
+
+        Only the fronts between those unknowns and the root are passed. Not for a matrix with last unknowns.
+        """
+        assert self._tail is None
+        at = self.elimination.rank[unknowns]
+        fronts = self.elimination.fronts
+        touched = np.zeros(len(fronts), dtype=bool)
+        touched[np.searchsorted([front.end for front in fronts], at, side="right")] = True
+        x = np.zeros((self.unknowns, len(at)))
+        x[at, np.arange(len(at))] = 1.0
+        rows = []
+        for number, front in enumerate(fronts):
+            touched[number] |= any(touched[child] for child in front.children)
+            if touched[number]:
+                _forward(front, self._blocks[number], x)
+                rows.append(np.arange(front.start, front.end))
+        used = np.concatenate(rows)
+        return used, x[used]
+
+
+def _forward(front: Front, block: tuple[Array, Array], x: Array) -> None:
+    own, below = block
+    # The transposed view is in Fortran's order, so that LAPACK works in place.
+    mine = x[front.start : front.end]
+    dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+    if len(front.border):
+        x[front.border] -= below @ mine
+
+
+def _backward(front: Front, block: tuple[Array, Array], x: Array) -> None:
+    own, below = block
+    mine = x[front.start : front.end]
+    if len(front.border):
+        mine -= below.T @ x[front.border]
+    dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=0, overwrite_b=1)
