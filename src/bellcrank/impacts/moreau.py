@@ -561,8 +561,11 @@ def prepare_contacts(s: Scene, h: float) -> None:
         c.u[i] = c.free[i]
     for i in range(c.counts[CONTACTS]):
         rule, before = s.rules[near.rule[i]], near.before[i, 0]
-        # Gaps within the accuracy of positions are closed: else their noise would decide how a face shares its load.
-        gap = max(near.gap[i] - INSIDE * near.length[i], 0.0)
+        # Gaps close up to the accuracy of positions, and are closed within twice of it: so the noise of those that
+        # rest there does not decide how they share a load, nor contradict contacts that stick beside them.
+        gap = near.gap[i] - INSIDE * near.length[i]
+        if gap < INSIDE * near.length[i]:
+            gap = 0.0
         closes = gap + h * velocity(c, i, 0) <= 0.0
         near.struck[i] = 0
         c.bound[i] = -gap / h
