@@ -29,7 +29,7 @@ def solve(e: Elimination, first: Ints, joins: Ints2, listed: Ints, A: Reals2, x:
             joined = False
             for j in range(len(listed)):
                 i, k = joins[listed[j], 0], joins[listed[j], 1]
-                if (a == i or a == k) and (b == i or b == k):
+                if (a - i) * (a - k) == 0 and (b - i) * (b - k) == 0:
                     joined = True
             if joined:
                 at, down, along = block_of(e, first, a, b)

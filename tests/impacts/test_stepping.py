@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -162,6 +163,28 @@ def test_stack_of_boxes_rests() -> None:
     assert result["box 3.position.z"][-1] == pytest.approx(0.35, abs=1e-7)
     borne = sum(np.asarray(result[f"joint 0 {k}.normal_force"]) for k in range(1, 9))
     assert borne == pytest.approx(count * G, rel=1e-4)
+
+
+@pytest.mark.parametrize("friction", [0.0, 1.0])
+def test_lasting_contact_is_of_second_order(friction: float) -> None:
+    """A board rocks on a ball, and slides on it or rolls: differences and the drift of energy fall by four when the step
+    is halved."""
+    system = System("board", gravity=(0.0, 0.0, -G))
+    board = system.body("board", mass=1.0, inertia=(0.02,) * 3, at=(0.0, 0.0, 0.32))
+    system.free("flight", system.ground, board)
+    under = board.plane(at=(0.0, 0.0, -0.02), normal=(0.0, 0.0, -1.0))
+    system.contact("touch", system.ground.sphere(0.3), under, restitution=0.0, friction=friction)
+    start = {"flight": {"velocity": (0.02, 0.0, 0.0), "angular_velocity": (0.0, 1.0, 0.0)}}
+    mechanism = analyse(system, initial=start)
+    ends, drifts = [], []
+    for step in (2e-3, 1e-3, 5e-4):
+        result = mechanism.simulate(0.2, impacts="stepping", step=step, output=2)
+        ends.append(result.q[-1])
+        drifts.append(abs(energy(result)[-1] - energy(result)[0]))
+    first, second = (float(np.abs(a - b).max()) for a, b in itertools.pairwise(ends))
+    assert first / second == pytest.approx(4.0, rel=0.1)
+    assert drifts[2] < drifts[0] / 8.0
+    assert drifts[0] < 1e-4 * np.ptp(result["energy.kinetic"])
 
 
 def test_loops_stay_closed_and_carry_the_blow() -> None:

@@ -14,7 +14,8 @@ joined by contacts are an *island*, solved by itself:
 
 1. Gauss-Seidel with exact local solutions, accelerated by Anderson's method.
 2. Where that is slow, as in a stack, Newton's method on the equations of Alart and Curnier (1991). Their linear systems
-   are solved for the speeds, (M + J^T K J) du = J^T r, which are as sparse as the graph of nodes. Faces and redundant supports, which make W singular, leave it regular.
+   are solved for the speeds, (M + J^T K J) du = J^T r, which are as sparse as the graph of nodes. Faces and redundant
+   supports, which make W singular, leave them regular.
 
 Acary, Bremond, Huber (2018), "On solving contact problems with Coulomb friction", compares the methods. The residual is
 that of the natural map with De Saxce's correction.
@@ -51,8 +52,9 @@ HALVINGS = 3
 LEAST_SHARE = 0.5**HALVINGS * 1.5
 RISE, STEEP_RISE = 60.0, 1000.0
 """By how much a step may raise what is left, squared, in odd and even attempts: the path to other sets of contacts that
-slip or open leads over hills, and a method that only goes down ends before them. The best impulses are kept. Of the steps
-of 64 to 216 balls that settle in a box, fewest fail between 30 and 100; heavy bodies on light ones need the other."""
+slip or open leads over hills, and a method that only goes down ends before them. The best impulses are kept. Of the
+steps of 64 to 216 balls that settle in a box fewest fail between 30 and 100; heavy bodies on light ones need the
+other."""
 SINGULAR = 1e-9
 """Part of the mobility of a contact added along its tangents: one that a joint locks has none. It slows the sweeps by
 as little, and leaves their solution as it is."""

@@ -2,10 +2,10 @@
 
 The matrix couples nodes, sets of unknowns, that are joined in a graph: by contacts, here. Its pattern is symmetric, its
 values need not be. Nodes are eliminated in the order of their degrees, each as a dense panel against its *front*, the
-nodes that are left and joined to it, by the graph or by earlier eliminations. In a packing of balls, most of which touch
-four or five others, fronts stay small, where a band would be as wide as a layer of the packing.
+nodes that are left and joined to it, by the graph or by earlier eliminations. In a packing of balls, most of which
+touch four or five others, fronts stay small, where a band would be as wide as a layer of the packing.
 
-Source: George, Liu (1989), "The evolution of the minimum degree ordering algorithm": quotient graph, element absorption.
+Source: George, Liu (1989), "The evolution of the minimum degree ordering algorithm": quotient graph and absorption.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Elimination(NamedTuple):
     """Room for the elimination of one graph.
 
     order: Nodes as they are eliminated, and the position of each node among them. head, link: Sides of joins at each
-    node, chained. degree: Unknowns of the nodes joined to a node. seen: Stamp of the last list that a node was put into.
+    node, chained. degree: Unknowns of the nodes joined to a node. seen: Stamp of the last list that holds a node.
     fronts: First entry of each front. front: Their nodes, by position. owner, chain: For each entry the position of the
-    node whose front it is, and the next entry of the same node, from `elements` on. absorbed: 1 where a later front holds
-    all of a front. panels: First number of each panel in values: the block on the diagonal, then the rows and the
+    node whose front it is, and the next entry of the same node, from `elements` on. absorbed: 1 where a later front
+    holds all of a front. panels: First number of each panel in values: the block on the diagonal, then the rows and the
     transposed columns of the front. width: Unknowns of each front. upper, lower: One row of products.
     """
 

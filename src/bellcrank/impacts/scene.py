@@ -357,6 +357,8 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts),
         np.zeros((contacts, moreau.PLACE)),
         np.zeros((contacts, 3)),
+        np.zeros((contacts, 4)),
+        np.zeros((contacts, 3)),
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
     )
@@ -366,6 +368,8 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
         np.zeros((contacts, 3)),
+        np.zeros((contacts, 4)),
+        np.zeros((contacts, 4)),
     )
     told = np.zeros(moreau.TOLD)
     told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
