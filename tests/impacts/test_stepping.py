@@ -167,8 +167,8 @@ def test_stack_of_boxes_rests() -> None:
 
 @pytest.mark.parametrize("friction", [0.0, 1.0])
 def test_lasting_contact_is_of_second_order(friction: float) -> None:
-    """A board rocks on a ball, and slides on it or rolls: differences and the drift of energy fall by four when the step
-    is halved."""
+    """A board rocks on a ball, and slides on it or rolls: with half the step, differences and the drift of energy are a
+    fourth."""
     system = System("board", gravity=(0.0, 0.0, -G))
     board = system.body("board", mass=1.0, inertia=(0.02,) * 3, at=(0.0, 0.0, 0.32))
     system.free("flight", system.ground, board)
