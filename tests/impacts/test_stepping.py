@@ -187,6 +187,34 @@ def test_lasting_contact_is_of_second_order(friction: float) -> None:
     assert drifts[0] < 1e-4 * np.ptp(result["energy.kinetic"])
 
 
+def rolling(grouped: bool) -> System:
+    """A ball on a plane, with a force that may lift it; the contact is one of its own or of a group."""
+    system = System("ball", gravity=(0.0, 0.0, -G))
+    body = system.body("ball", mass=1.0, inertia=(0.004,) * 3, at=(0.0, 0.0, 0.1))
+    system.free("flight", system.ground, body)
+    lift = system.parameter("lift", 0.0, "N")
+    system.applied_force("hand", body.origin, lambda t: (0.0, 0.0, lift + 0.0 * t))
+    floor, skin = system.ground.plane(), body.sphere(0.1)
+    if grouped:
+        system.contacts_between(floor, skin, restitution=0.0, friction=0.3, name="all")
+    else:
+        system.contact("floor", floor, skin, restitution=0.0, friction=0.3)
+    return system
+
+
+def test_changes_of_contacts_are_those_of_a_run_by_events() -> None:
+    """A ball slides until it rolls, and is lifted."""
+    lifted = Controller("lift", 1.0, [], lambda t, measured: {"lift": 20.0 if t > 0.5 else 0.0})
+    more = {"initial": {"flight": {"velocity": (1.0, 0.0, 0.0)}}, "controllers": [lifted]}
+    events = rolling(False).simulate(1.2, output=4, **more).contact_changes
+    assert [c.what for c in events] == ["rest", "stick", "release"]
+    for grouped, name in ((False, "floor"), (True, "all: ground ball")):
+        found = stepped(rolling(grouped), 1.2, 1e-3, **more).contact_changes
+        assert [c.what for c in found] == ["rest", "stick", "release"]
+        assert {c.contact for c in found} == {name}
+        assert [c.time for c in found] == pytest.approx([c.time for c in events], abs=2e-3)
+
+
 def test_loops_stay_closed_and_carry_the_blow() -> None:
     """A slider-crank strikes a stop: the loop is closed to 1e-10, energy never rises."""
     system = System("crank", gravity=(0.0, -G, 0.0))

@@ -20,6 +20,7 @@ import math
 from typing import NamedTuple
 
 from bellcrank.impacts.broad_phase import Broad, candidates
+from bellcrank.impacts.changes import APART, LOGGED, SLIPS, STICKS, Changes, end_step, see_contact
 from bellcrank.impacts.colliders import Collider, Frames, Rule, apart, frame_speeds, surface_speed
 from bellcrank.impacts.cones import (
     CONTACTS,
@@ -64,6 +65,8 @@ ONE_FACE = 1.0 - 1e-12
 FEATURES, RESISTANCE = 1 << 24, 1 << 23
 """More than the spots of any two shapes and four times the points of any surface, which number the contacts of a pair;
 what is added for the resistance of a contact."""
+WITHIN_CONE = 1.0 - 1e-9
+"""Friction over its bound up to which an impulse lies inside Coulomb's cone; impulses on it are projected there."""
 FAR = 1e30
 """Gap of an entry that has none [m]."""
 
@@ -164,12 +167,14 @@ class Log(NamedTuple):
     forces: World force of each contact of the model that lasts [N]. wrenches: Moment about the origin of the world
     and force on each frame, of the lasting contacts of colliding groups [N m, N]. impacts: [t, first record, energy
     before, energy lost, whether restitution was lowered, q, speeds before, speeds after]. struck: Contacts that struck.
+    changes: Of contacts that last.
     """
 
     forces: Reals2
     wrenches: Reals2
     impacts: Reals2
     struck: Records[StruckContact]
+    changes: Changes
     counters: Ints
     told: Reals
 
@@ -834,6 +839,27 @@ def note_impacts(s: Scene) -> None:
 
 
 @compiled
+def note_changes(s: Scene) -> None:
+    """Which contacts last, and stick or slip, in this step."""
+    c, near, changes = s.cones, s.near, s.log.changes
+    for i in range(c.counts[CONTACTS]):
+        if near.resists[i] == 1:
+            continue
+        state = APART
+        if c.p[i, 0] > 0.0 and near.struck[i] == 0:
+            state = SLIPS
+            friction = math.sqrt(c.p[i, 1] * c.p[i, 1] + c.p[i, 2] * c.p[i, 2])
+            if friction < WITHIN_CONE * c.friction[i] * c.p[i, 0]:
+                state = STICKS
+        # Contacts of the model are known by their numbers, those of groups by their pairs, behind them.
+        key = near.number[i]
+        if key < 0:
+            key = s.log.forces.shape[0] + near.key[i] // FEATURES
+        see_contact(changes, key, near.number[i], near.a[i], near.b[i], state)
+    end_step(changes, s.start[0])
+
+
+@compiled
 def step(s: Scene, h: float) -> None:
     """One step of h seconds; it ends half made where there is no room for its contacts."""
     c, q, n = s.cones, s.q, s.n
@@ -865,6 +891,7 @@ def step(s: Scene, h: float) -> None:
             s.speeds[U, s.block[i]] = c.u[i]
         note_impacts(s)
     remember(s, h)
+    note_changes(s)
     turn_speeds(s, U, 0.5 * h)
     put_speeds(s, U)
     # The second half of the positions ends where the speeds do: by a first guess, then with the rates there.
@@ -918,6 +945,8 @@ def advance(s: Scene, what: int, h: float, steps: int, margin: float) -> int:
             return k
         room = len(s.log.struck) - s.log.counters[STRUCK]
         full = room < len(s.near.gap) or s.log.counters[IMPACTS] == s.log.impacts.shape[0]
+        changes = s.log.changes
+        full = full or len(changes.log) - changes.counts[LOGGED] < changes.known.shape[0]
         if full or s.log.told[MARGIN] < margin or not math.isfinite(s.x[1]):
             return k + 1
     return steps

@@ -16,6 +16,7 @@ from bellcrank.contact.nearest import MEMORY as SEARCH
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.impacts import moreau
 from bellcrank.impacts.broad_phase import Broad
+from bellcrank.impacts.changes import changes_of
 from bellcrank.impacts.colliders import Collider, Frames, Rule
 from bellcrank.impacts.cones import cones_of
 from bellcrank.impacts.meeting import (
@@ -378,6 +379,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros((len(parts.frames) if parts.grouped else 0, 6)),
         np.zeros((IMPACT_ROOM, 5 + q + 2 * n)),
         Records.empty(moreau.StruckContact, IMPACT_ROOM + contacts),
+        changes_of(contacts, IMPACT_ROOM),
         np.zeros(moreau.COUNTERS, whole),
         told,
     )

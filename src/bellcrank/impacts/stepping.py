@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.errors import ModelError
 from bellcrank.impacts import moreau
+from bellcrank.impacts.changes import LOGGED, NAMES, carry_on
 from bellcrank.impacts.checks import check_apart, check_dimensions, check_movable
 from bellcrank.impacts.cones import CONTACTS
 from bellcrank.impacts.errors import ContactError
@@ -25,7 +26,7 @@ from bellcrank.impacts.scene import Parts, scene_of
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.loops.entry import Bound
 from bellcrank.program.made import Table
-from bellcrank.result.impact_table import ContactRecord, ImpactRecord, ImpactTable
+from bellcrank.result.impact_table import ContactChange, ContactRecord, ImpactRecord, ImpactTable
 from bellcrank.result.result import Result, RunReport
 from bellcrank.run.run import Run
 
@@ -73,6 +74,7 @@ class SteppedRun(Run):
         self.pairs = self.parts.pairs
         self.room = ROOM + ROOM_EACH * len(mechanism.system.bodies)
         self.records: list[ImpactRecord] = []
+        self.changes: list[ContactChange] = []
         self.told = np.zeros(moreau.TOLD)
         self.told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
         self.steps = 0
@@ -133,6 +135,7 @@ class SteppedRun(Run):
         for k in range(count):
             slot = moreau.remembered(memory, int(memory.keys[k]))
             memory.table[slot], memory.slots[k] = k, slot
+        carry_on(log.changes, old.changes)
 
     def go_on(self, times: Array, progress: bool | None) -> Result:
         """Step to the last output time."""
@@ -274,7 +277,7 @@ class SteppedRun(Run):
         told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
 
     def _drain(self) -> None:
-        """Read the impacts of the steps just made."""
+        """Read the impacts of the steps just made, and the changes of contacts that last."""
         s, log, p, first = self.scene, self.scene.log, self._parameters(), 0
         for row in log.impacts[: log.counters[moreau.IMPACTS]]:
             t, last, energy, lost, limited = float(row[0]), int(row[1]), float(row[2]), float(row[3]), row[4]
@@ -287,6 +290,11 @@ class SteppedRun(Run):
             lowered = bool(limited)
             self.records.append(ImpactRecord(t, struck, at.copy(), u, v, energy, energy - lost, lowered, p))
         log.counters[[moreau.IMPACTS, moreau.STRUCK]] = 0
+        changes = log.changes
+        for k in range(int(changes.counts[LOGGED])):
+            c = changes.log[k]
+            self.changes.append(ContactChange(c.time, self.parts.name_of(c.number, c.a, c.b), NAMES[c.what]))
+        changes.counts[LOGGED] = 0
 
     def _struck(self, r: moreau.StruckContact) -> ContactRecord:
         """The record of a contact that struck."""
@@ -368,6 +376,7 @@ class SteppedRun(Run):
             tuple(self.met),
             impacts=table,
             contact_forces=forces,
+            contact_changes=tuple(sorted(self.changes, key=lambda change: change.time)),
         )
 
 
