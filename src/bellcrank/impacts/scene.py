@@ -91,6 +91,7 @@ class Parts:
         self.pairs: tuple[ContactPair, ...] = placed_pairs(mechanism)
         self.frames: list[Marker] = []
         self.frame_bodies: list[str] = []
+        self.frame_places: list[str] = []
         self.shapes: list[Shape] = []
         self.colliders: list[Collider] = []
         self.grouped: list[int] = []
@@ -114,6 +115,7 @@ class Parts:
                 self._frame[id(side.frame)] = len(self.frames)
                 self.frames.append(placed_marker(side, self.mechanism.linkage))
                 self.frame_bodies.append(side.frame.body.name)
+                self.frame_places.append(side.place)
             self._collider[key] = len(self.colliders)
             name = side.frame.body.name
             length, sizes = self._lengths.get(name, 0.0) or math.inf, sizes_of(shape).values()
@@ -249,6 +251,10 @@ class Parts:
     def bodies_of(self, a: int, b: int) -> tuple[str, str]:
         """The names of the bodies of two colliders."""
         return self.frame_bodies[self.colliders[a].frame], self.frame_bodies[self.colliders[b].frame]
+
+    def places_of(self, a: int, b: int) -> tuple[str, str]:
+        """Where two colliders stand: bodies, or nodes of flexible ones."""
+        return self.frame_places[self.colliders[a].frame], self.frame_places[self.colliders[b].frame]
 
     def name_of(self, number: int, a: int, b: int) -> str:
         """Of a contact of the model, or of two colliders of a group."""

@@ -306,15 +306,14 @@ class SteppedRun(Run):
             np.array([r.friction_x, r.friction_y, r.friction_z]),
             r.before,
             r.after,
-            None if r.number >= 0 else self.parts.bodies_of(r.a, r.b),
+            None if r.number >= 0 else self.parts.places_of(r.a, r.b),
         )
 
     def _forces(self) -> Array:
-        """Of the contacts of the model, then the wrenches on the bodies of groups."""
-        bodies = self.mechanism.system.colliding
-        wrenches = np.zeros((len(bodies), 6))
-        place = {name: k for k, name in enumerate(bodies)}
-        for name, wrench in zip(self.parts.frame_bodies, self.scene.log.wrenches, strict=False):
+        """Of the contacts of the model, then the wrenches on the places of groups."""
+        place = {name: k for k, name in enumerate(self.mechanism.system.colliding)}
+        wrenches = np.zeros((len(place), 6))
+        for name, wrench in zip(self.parts.frame_places, self.scene.log.wrenches, strict=False):
             if name in place:
                 wrenches[place[name]] += wrench
         return np.concatenate([self.scene.log.forces.ravel(), wrenches.ravel()])
