@@ -133,8 +133,8 @@ def carry_on(w: Changes, before: Changes) -> None:
     """Take the contacts that last from arrays of another size."""
     count = int(before.counts[KNOWN])
     w.counts[KNOWN] = count
-    for mine, its in ((w.known, before.known), (w.since, before.since), (w.now, before.now)):
-        mine[:count] = its[:count]
+    w.known[:count], w.since[:count] = before.known[:count], before.since[:count]
+    w.now[:count] = before.now[:count]
     for k in range(count):
         slot = place_of(w, int(w.known[k, _KEY]))
         w.table[slot], w.slots[k] = k, slot

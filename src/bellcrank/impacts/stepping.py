@@ -125,13 +125,8 @@ class SteppedRun(Run):
         for mine, its in ((log.forces, old.forces), (log.wrenches, old.wrenches), (log.told, old.told)):
             mine[:] = its
         log.counters[moreau.RECENT] = count
-        for mine, its in (
-            (memory.keys, known.keys),
-            (memory.impulse, known.impulse),
-            (memory.after, known.after),
-            (memory.turn, known.turn),
-        ):
-            mine[:count] = its[:count]
+        memory.keys[:count], memory.impulse[:count] = known.keys[:count], known.impulse[:count]
+        memory.after[:count], memory.turn[:count] = known.after[:count], known.turn[:count]
         for k in range(count):
             slot = moreau.remembered(memory, int(memory.keys[k]))
             memory.table[slot], memory.slots[k] = k, slot
