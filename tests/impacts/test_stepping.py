@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -162,6 +163,56 @@ def test_stack_of_boxes_rests() -> None:
     assert result["box 3.position.z"][-1] == pytest.approx(0.35, abs=1e-7)
     borne = sum(np.asarray(result[f"joint 0 {k}.normal_force"]) for k in range(1, 9))
     assert borne == pytest.approx(count * G, rel=1e-4)
+
+
+@pytest.mark.parametrize("friction", [0.0, 1.0])
+def test_lasting_contact_is_of_second_order(friction: float) -> None:
+    """A board rocks on a ball, and slides on it or rolls: with half the step, differences and the drift of energy are a
+    fourth."""
+    system = System("board", gravity=(0.0, 0.0, -G))
+    board = system.body("board", mass=1.0, inertia=(0.02,) * 3, at=(0.0, 0.0, 0.32))
+    system.free("flight", system.ground, board)
+    under = board.plane(at=(0.0, 0.0, -0.02), normal=(0.0, 0.0, -1.0))
+    system.contact("touch", system.ground.sphere(0.3), under, restitution=0.0, friction=friction)
+    start = {"flight": {"velocity": (0.02, 0.0, 0.0), "angular_velocity": (0.0, 1.0, 0.0)}}
+    mechanism = analyse(system, initial=start)
+    ends, drifts = [], []
+    for step in (2e-3, 1e-3, 5e-4):
+        result = mechanism.simulate(0.2, impacts="stepping", step=step, output=2)
+        ends.append(result.q[-1])
+        drifts.append(abs(energy(result)[-1] - energy(result)[0]))
+    first, second = (float(np.abs(a - b).max()) for a, b in itertools.pairwise(ends))
+    assert first / second == pytest.approx(4.0, rel=0.1)
+    assert drifts[2] < drifts[0] / 8.0
+    assert drifts[0] < 1e-4 * np.ptp(result["energy.kinetic"])
+
+
+def rolling(grouped: bool) -> System:
+    """A ball on a plane, with a force that may lift it; the contact is one of its own or of a group."""
+    system = System("ball", gravity=(0.0, 0.0, -G))
+    body = system.body("ball", mass=1.0, inertia=(0.004,) * 3, at=(0.0, 0.0, 0.1))
+    system.free("flight", system.ground, body)
+    lift = system.parameter("lift", 0.0, "N")
+    system.applied_force("hand", body.origin, lambda t: (0.0, 0.0, lift + 0.0 * t))
+    floor, skin = system.ground.plane(), body.sphere(0.1)
+    if grouped:
+        system.contacts_between(floor, skin, restitution=0.0, friction=0.3, name="all")
+    else:
+        system.contact("floor", floor, skin, restitution=0.0, friction=0.3)
+    return system
+
+
+def test_changes_of_contacts_are_those_of_a_run_by_events() -> None:
+    """A ball slides until it rolls, and is lifted."""
+    lifted = Controller("lift", 1.0, [], lambda t, measured: {"lift": 20.0 if t > 0.5 else 0.0})
+    more = {"initial": {"flight": {"velocity": (1.0, 0.0, 0.0)}}, "controllers": [lifted]}
+    events = rolling(False).simulate(1.2, output=4, **more).contact_changes
+    assert [c.what for c in events] == ["rest", "stick", "release"]
+    for grouped, name in ((False, "floor"), (True, "all: ground ball")):
+        found = stepped(rolling(grouped), 1.2, 1e-3, **more).contact_changes
+        assert [c.what for c in found] == ["rest", "stick", "release"]
+        assert {c.contact for c in found} == {name}
+        assert [c.time for c in found] == pytest.approx([c.time for c in events], abs=2e-3)
 
 
 def test_loops_stay_closed_and_carry_the_blow() -> None:

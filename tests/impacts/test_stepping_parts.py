@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from bellcrank.contact.shapes import Circle
+from bellcrank.contact.shapes import Box, Circle, Sphere
+from bellcrank.errors import ModelError
 from bellcrank.flexible import STEEL, Clamped, NormalModes, Ratios, beam, rectangle
 from bellcrank.model import Body, System
 from bellcrank.model.contacts import PlacedShape
@@ -96,3 +97,34 @@ def test_flexible_blade_rests_on_a_ball() -> None:
     result = run(system, 1.0)
     assert result["prop.normal_force"][-1] == pytest.approx(0.375 * member.mass * G, rel=0.05)
     assert result["blade.end.position.y"][-1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_nodes_of_a_flexible_body_collide_in_groups() -> None:
+    """A clamped blade on a ball in its tip, as a group and as a contact: forces, joints and impulses agree."""
+    member = beam("blade", 1.0, rectangle(0.05, 0.01), STEEL, elements=6).reduce(
+        NormalModes(count=6), Clamped("start"), damping=Ratios(0.05)
+    )
+    found = []
+    for grouped in (False, True):
+        system = System("blade", gravity=(0.0, 0.0, -G))
+        blade = system.flexible_body("blade", member)
+        system.fixed("root", system.ground, blade.node("start"))
+        tip = PlacedShape(blade.node("end"), Sphere(0.01))
+        floor = system.ground.plane(at=(0.0, 0.0, -0.012))
+        if grouped:
+            blade.collides(tip)
+            system.ground.collides(floor)
+            system.contacts_between(restitution=0.3, friction=0.3)
+        else:
+            system.contact("prop", floor, tip, restitution=0.3, friction=0.3)
+        result = run(system, 0.4)
+        force = result["blade.contact_force.z"] if grouped else result["prop.normal_force"]
+        (root,) = result.impacts.joint_impulses.values()
+        parts = (result["root.force"], result["root.torque"], result["blade.modes"], force, root)
+        found.append([np.asarray(part) for part in parts])
+    assert len(result.impacts) > 0
+    assert result.impacts[0].contacts[0].bodies == ("ground", "blade.end")
+    for one, other in zip(*found, strict=True):
+        assert one == pytest.approx(other, abs=1e-4 * np.abs(one).max())
+    with pytest.raises(ModelError, match="the skin of body 'blade' presses"):
+        system.contacts_between(floor, blade.skin(Box(0.5, 0.02, 0.005), at=(0.5, 0.0, 0.0)), name="skins")

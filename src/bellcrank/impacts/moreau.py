@@ -2,7 +2,8 @@
 
 From (q, u) at t, with theta = 1/2: half a step of positions; half of the gyroscopic and other terms of the speeds; the
 forces, and with them the impulses of all contacts, in the middle; the other halves in the reverse order. So motion
-between impacts is of second order. Contacts are looked for in the middle of the step, and hold from there to the middle
+between impacts is of second order, with contacts that last too: their laws hold for velocities at the ends of the step
+(:func:`turn_contacts`). Contacts are looked for in the middle of the step, and hold from there to the middle
 of the next one: a gap g may close at most at the speed g / h. No body enters another so, but for what it turns
 within a step; that is taken out of the positions, nearest in the metric of the masses. Restitution after Newton acts
 where the gap closes within the step. Contact impulses p change the energy by p (v + v') / 2, with v and v' before and
@@ -19,6 +20,7 @@ import math
 from typing import NamedTuple
 
 from bellcrank.impacts.broad_phase import Broad, candidates
+from bellcrank.impacts.changes import APART, LOGGED, SLIPS, STICKS, Changes, end_step, see_contact
 from bellcrank.impacts.colliders import Collider, Frames, Rule, apart, frame_speeds, surface_speed
 from bellcrank.impacts.cones import (
     CONTACTS,
@@ -49,6 +51,9 @@ RESTING = 2.0
 """Bounces slower than what forces add to the speeds of the bodies in so many steps have come to rest."""
 QUIET = 1e-5
 """Approaches slower than this part of the unit of speed are what the tolerance of the impulses left."""
+STEADY = 0.1
+"""Difference of two changes, from step to step, over the last one, up to which they are those of a smooth motion: there
+it is of the order of the step."""
 EIGHTHS = 8
 """Steps in which restitution is lowered where Newton's law with friction would raise the energy."""
 GAIN, TIGHT = 1e-9, 1e-10
@@ -60,6 +65,8 @@ ONE_FACE = 1.0 - 1e-12
 FEATURES, RESISTANCE = 1 << 24, 1 << 23
 """More than the spots of any two shapes and four times the points of any surface, which number the contacts of a pair;
 what is added for the resistance of a contact."""
+WITHIN_CONE = 1.0 - 1e-9
+"""Friction over its bound up to which an impulse lies inside Coulomb's cone; impulses on it are projected there."""
 FAR = 1e30
 """Gap of an entry that has none [m]."""
 
@@ -97,7 +104,9 @@ class Near(NamedTuple):
 
     key: Of pair and spot, the same from step to step. number: Of the contact of the model, or -1 where a group
     collides. a, b: Colliders. gap [m], and the length against which it is small. place: World axes, normal first, and
-    the point where it acts. before: Velocity before the impulses [m/s]. struck: 1 where it bounces, 2 of a resistance
+    the point where it acts. before: Velocity before the impulses, at the beginning of the step [m/s]. turn: What its
+    velocity gains in half a step because its axes and its point move: as it was found, along the normal and then in
+    world axes, and as it is used. struck: 1 where it bounces, 2 of a resistance
     to rolling and spinning where its contact, the entry before it, does. resists: 1 of such a resistance.
     """
 
@@ -110,6 +119,8 @@ class Near(NamedTuple):
     length: Reals
     place: Reals2
     before: Reals2
+    turn: Reals2
+    half: Reals2
     struck: Ints
     resists: Ints
 
@@ -118,12 +129,16 @@ class Memory(NamedTuple):
     """World impulses of the contacts of the step before [N s], found by key.
 
     table: A hash table: number of the contact, -1 where empty. keys: Of these contacts. slots: Where they are in it.
+    after: Velocities after the impulses, along the normal and then those across it in world axes. turn: As of
+    :class:`Near`.
     """
 
     table: Ints
     keys: Ints
     slots: Ints
     impulse: Reals2
+    after: Reals2
+    turn: Reals2
 
 
 class StruckContact(NamedTuple):
@@ -152,12 +167,14 @@ class Log(NamedTuple):
     forces: World force of each contact of the model that lasts [N]. wrenches: Moment about the origin of the world
     and force on each frame, of the lasting contacts of colliding groups [N m, N]. impacts: [t, first record, energy
     before, energy lost, whether restitution was lowered, q, speeds before, speeds after]. struck: Contacts that struck.
+    changes: Of contacts that last.
     """
 
     forces: Reals2
     wrenches: Reals2
     impacts: Reals2
     struck: Records[StruckContact]
+    changes: Changes
     counters: Ints
     told: Reals
 
@@ -548,6 +565,43 @@ def remembered(memory: Memory, key: int) -> int:
 
 
 @compiled
+def turn_contacts(s: Scene) -> None:
+    """Let the laws of contacts see the velocities at both ends of the step, where those at its middle are known.
+
+    With the same speeds, the velocity of a contact changed from the middle of the step before to that of this one
+    because its axes and its point moved. Half of it leads from the beginning of the step to its middle, and half on to
+    its end: so contacts that last are of second order. Changes that are not steady do not count: where contacts jump
+    from feature to feature, or others strike.
+    """
+    c, near, memory = s.cones, s.near, s.memory
+    for i in range(c.counts[CONTACTS]):
+        at = memory.table[remembered(memory, near.key[i])]
+        for k in range(4):
+            near.turn[i, k] = 0.0
+        for k in range(3):
+            near.half[i, k] = 0.0
+        if at < 0:
+            continue
+        near.turn[i, 0] = near.before[i, 0] - memory.after[at, 0]
+        if abs(near.turn[i, 0] - memory.turn[at, 0]) <= STEADY * abs(near.turn[i, 0]):
+            near.half[i, 0] = 0.5 * near.turn[i, 0]
+        size, change = 0.0, 0.0
+        for k in range(3):
+            found = near.before[i, 1] * near.place[i, 3 + k] + near.before[i, 2] * near.place[i, 6 + k]
+            found -= memory.after[at, 1 + k]
+            size += found * found
+            change += (found - memory.turn[at, 1 + k]) * (found - memory.turn[at, 1 + k])
+            near.turn[i, 1 + k] = found
+        if change <= STEADY * STEADY * size:
+            for k in range(1, 3):
+                for m in range(3):
+                    near.half[i, k] += 0.5 * near.turn[i, 1 + m] * near.place[i, 3 * k + m]
+        for k in range(3):
+            near.before[i, k] -= near.half[i, k]
+            c.drift[i, k] += near.half[i, k]
+
+
+@compiled
 def prepare_contacts(s: Scene, h: float) -> None:
     """Velocities before, who bounces, the least normal speeds, and the impulses of the step before as a guess."""
     c, near = s.cones, s.near
@@ -557,12 +611,16 @@ def prepare_contacts(s: Scene, h: float) -> None:
     for i in range(c.counts[CONTACTS]):
         for k in range(3):
             near.before[i, k] = velocity(c, i, k)
+    turn_contacts(s)
     for i in range(s.n):
         c.u[i] = c.free[i]
     for i in range(c.counts[CONTACTS]):
         rule, before = s.rules[near.rule[i]], near.before[i, 0]
-        # Gaps within the accuracy of positions are closed: else their noise would decide how a face shares its load.
-        gap = max(near.gap[i] - INSIDE * near.length[i], 0.0)
+        # Gaps close up to the accuracy of positions, and are closed within twice of it: so the noise of those that
+        # rest there does not decide how they share a load, nor contradict contacts that stick beside them.
+        gap = near.gap[i] - INSIDE * near.length[i]
+        if gap < INSIDE * near.length[i]:
+            gap = 0.0
         closes = gap + h * velocity(c, i, 0) <= 0.0
         near.struck[i] = 0
         c.bound[i] = -gap / h
@@ -711,6 +769,12 @@ def remember(s: Scene, h: float) -> None:
             for m in range(3):
                 world += c.p[i, m] * near.place[i, 3 * m + k]
             memory.impulse[i, k] = world
+        y, z = velocity(c, i, 1) - near.half[i, 1], velocity(c, i, 2) - near.half[i, 2]
+        memory.after[i, 0] = velocity(c, i, 0) - near.half[i, 0]
+        for k in range(3):
+            memory.after[i, 1 + k] = y * near.place[i, 3 + k] + z * near.place[i, 6 + k]
+        for k in range(4):
+            memory.turn[i, k] = near.turn[i, k]
         if near.struck[i] == 0:
             x, y, z = memory.impulse[i, 0] / h, memory.impulse[i, 1] / h, memory.impulse[i, 2] / h
             number = near.number[i]
@@ -775,6 +839,27 @@ def note_impacts(s: Scene) -> None:
 
 
 @compiled
+def note_changes(s: Scene) -> None:
+    """Which contacts last, and stick or slip, in this step."""
+    c, near, changes = s.cones, s.near, s.log.changes
+    for i in range(c.counts[CONTACTS]):
+        if near.resists[i] == 1:
+            continue
+        state = APART
+        if c.p[i, 0] > 0.0 and near.struck[i] == 0:
+            state = SLIPS
+            friction = math.sqrt(c.p[i, 1] * c.p[i, 1] + c.p[i, 2] * c.p[i, 2])
+            if friction < WITHIN_CONE * c.friction[i] * c.p[i, 0]:
+                state = STICKS
+        # Contacts of the model are known by their numbers, those of groups by their pairs, behind them.
+        key = near.number[i]
+        if key < 0:
+            key = s.log.forces.shape[0] + near.key[i] // FEATURES
+        see_contact(changes, key, near.number[i], near.a[i], near.b[i], state)
+    end_step(changes, s.start[0])
+
+
+@compiled
 def step(s: Scene, h: float) -> None:
     """One step of h seconds; it ends half made where there is no room for its contacts."""
     c, q, n = s.cones, s.q, s.n
@@ -806,6 +891,7 @@ def step(s: Scene, h: float) -> None:
             s.speeds[U, s.block[i]] = c.u[i]
         note_impacts(s)
     remember(s, h)
+    note_changes(s)
     turn_speeds(s, U, 0.5 * h)
     put_speeds(s, U)
     # The second half of the positions ends where the speeds do: by a first guess, then with the rates there.
@@ -859,6 +945,8 @@ def advance(s: Scene, what: int, h: float, steps: int, margin: float) -> int:
             return k
         room = len(s.log.struck) - s.log.counters[STRUCK]
         full = room < len(s.near.gap) or s.log.counters[IMPACTS] == s.log.impacts.shape[0]
+        changes = s.log.changes
+        full = full or len(changes.log) - changes.counts[LOGGED] < changes.known.shape[0]
         if full or s.log.told[MARGIN] < margin or not math.isfinite(s.x[1]):
             return k + 1
     return steps

@@ -16,6 +16,7 @@ from bellcrank.contact.nearest import MEMORY as SEARCH
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.impacts import moreau
 from bellcrank.impacts.broad_phase import Broad
+from bellcrank.impacts.changes import changes_of
 from bellcrank.impacts.colliders import Collider, Frames, Rule
 from bellcrank.impacts.cones import cones_of
 from bellcrank.impacts.meeting import (
@@ -90,6 +91,7 @@ class Parts:
         self.pairs: tuple[ContactPair, ...] = placed_pairs(mechanism)
         self.frames: list[Marker] = []
         self.frame_bodies: list[str] = []
+        self.frame_places: list[str] = []
         self.shapes: list[Shape] = []
         self.colliders: list[Collider] = []
         self.grouped: list[int] = []
@@ -113,6 +115,7 @@ class Parts:
                 self._frame[id(side.frame)] = len(self.frames)
                 self.frames.append(placed_marker(side, self.mechanism.linkage))
                 self.frame_bodies.append(side.frame.body.name)
+                self.frame_places.append(side.place)
             self._collider[key] = len(self.colliders)
             name = side.frame.body.name
             length, sizes = self._lengths.get(name, 0.0) or math.inf, sizes_of(shape).values()
@@ -249,6 +252,10 @@ class Parts:
         """The names of the bodies of two colliders."""
         return self.frame_bodies[self.colliders[a].frame], self.frame_bodies[self.colliders[b].frame]
 
+    def places_of(self, a: int, b: int) -> tuple[str, str]:
+        """Where two colliders stand: bodies, or nodes of flexible ones."""
+        return self.frame_places[self.colliders[a].frame], self.frame_places[self.colliders[b].frame]
+
     def name_of(self, number: int, a: int, b: int) -> str:
         """Of a contact of the model, or of two colliders of a group."""
         if number >= 0:
@@ -357,6 +364,8 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts),
         np.zeros((contacts, moreau.PLACE)),
         np.zeros((contacts, 3)),
+        np.zeros((contacts, 4)),
+        np.zeros((contacts, 3)),
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
     )
@@ -366,6 +375,8 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
         np.zeros((contacts, 3)),
+        np.zeros((contacts, 4)),
+        np.zeros((contacts, 4)),
     )
     told = np.zeros(moreau.TOLD)
     told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
@@ -374,6 +385,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros((len(parts.frames) if parts.grouped else 0, 6)),
         np.zeros((IMPACT_ROOM, 5 + q + 2 * n)),
         Records.empty(moreau.StruckContact, IMPACT_ROOM + contacts),
+        changes_of(contacts, IMPACT_ROOM),
         np.zeros(moreau.COUNTERS, whole),
         told,
     )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.errors import ModelError
 from bellcrank.impacts import moreau
+from bellcrank.impacts.changes import LOGGED, NAMES, carry_on
 from bellcrank.impacts.checks import check_apart, check_dimensions, check_movable
 from bellcrank.impacts.cones import CONTACTS
 from bellcrank.impacts.errors import ContactError
@@ -25,7 +26,7 @@ from bellcrank.impacts.scene import Parts, scene_of
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.loops.entry import Bound
 from bellcrank.program.made import Table
-from bellcrank.result.impact_table import ContactRecord, ImpactRecord, ImpactTable
+from bellcrank.result.impact_table import ContactChange, ContactRecord, ImpactRecord, ImpactTable
 from bellcrank.result.result import Result, RunReport
 from bellcrank.run.run import Run
 
@@ -73,6 +74,7 @@ class SteppedRun(Run):
         self.pairs = self.parts.pairs
         self.room = ROOM + ROOM_EACH * len(mechanism.system.bodies)
         self.records: list[ImpactRecord] = []
+        self.changes: list[ContactChange] = []
         self.told = np.zeros(moreau.TOLD)
         self.told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
         self.steps = 0
@@ -124,9 +126,11 @@ class SteppedRun(Run):
             mine[:] = its
         log.counters[moreau.RECENT] = count
         memory.keys[:count], memory.impulse[:count] = known.keys[:count], known.impulse[:count]
+        memory.after[:count], memory.turn[:count] = known.after[:count], known.turn[:count]
         for k in range(count):
             slot = moreau.remembered(memory, int(memory.keys[k]))
             memory.table[slot], memory.slots[k] = k, slot
+        carry_on(log.changes, old.changes)
 
     def go_on(self, times: Array, progress: bool | None) -> Result:
         """Step to the last output time."""
@@ -268,7 +272,7 @@ class SteppedRun(Run):
         told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
 
     def _drain(self) -> None:
-        """Read the impacts of the steps just made."""
+        """Read the impacts of the steps just made, and the changes of contacts that last."""
         s, log, p, first = self.scene, self.scene.log, self._parameters(), 0
         for row in log.impacts[: log.counters[moreau.IMPACTS]]:
             t, last, energy, lost, limited = float(row[0]), int(row[1]), float(row[2]), float(row[3]), row[4]
@@ -281,6 +285,11 @@ class SteppedRun(Run):
             lowered = bool(limited)
             self.records.append(ImpactRecord(t, struck, at.copy(), u, v, energy, energy - lost, lowered, p))
         log.counters[[moreau.IMPACTS, moreau.STRUCK]] = 0
+        changes = log.changes
+        for k in range(int(changes.counts[LOGGED])):
+            c = changes.log[k]
+            self.changes.append(ContactChange(c.time, self.parts.name_of(c.number, c.a, c.b), NAMES[c.what]))
+        changes.counts[LOGGED] = 0
 
     def _struck(self, r: moreau.StruckContact) -> ContactRecord:
         """The record of a contact that struck."""
@@ -292,15 +301,14 @@ class SteppedRun(Run):
             np.array([r.friction_x, r.friction_y, r.friction_z]),
             r.before,
             r.after,
-            None if r.number >= 0 else self.parts.bodies_of(r.a, r.b),
+            None if r.number >= 0 else self.parts.places_of(r.a, r.b),
         )
 
     def _forces(self) -> Array:
-        """Of the contacts of the model, then the wrenches on the bodies of groups."""
-        bodies = self.mechanism.system.colliding
-        wrenches = np.zeros((len(bodies), 6))
-        place = {name: k for k, name in enumerate(bodies)}
-        for name, wrench in zip(self.parts.frame_bodies, self.scene.log.wrenches, strict=False):
+        """Of the contacts of the model, then the wrenches on the places of groups."""
+        place = {name: k for k, name in enumerate(self.mechanism.system.colliding)}
+        wrenches = np.zeros((len(place), 6))
+        for name, wrench in zip(self.parts.frame_places, self.scene.log.wrenches, strict=False):
             if name in place:
                 wrenches[place[name]] += wrench
         return np.concatenate([self.scene.log.forces.ravel(), wrenches.ravel()])
@@ -362,6 +370,7 @@ class SteppedRun(Run):
             tuple(self.met),
             impacts=table,
             contact_forces=forces,
+            contact_changes=tuple(sorted(self.changes, key=lambda change: change.time)),
         )
 
 

@@ -24,8 +24,8 @@ def spinning_links(
     carrying = {link.parent for link in linkage.links}
     for contact in system.contacts.values():
         carrying |= {linkage.seat(side.frame).link for side in (contact.a, contact.b)}
-    for name in system.colliding:
-        carrying.add(linkage.placements[name].link)
+    for frame in system.colliding.values():
+        carrying.add(linkage.seat(frame).link)
     geared = {k for c in constraints for k in (c.links if c.sides is not None else c.turns)}
     found = set()
     for link in linkage.links:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bellcrank.base.keys import NUMBER, SHAPE, Keys, list_of, may, must
+from bellcrank.contact.skin import Skin
 from bellcrank.errors import ModelError
 from bellcrank.model.bodies import Body
 from bellcrank.model.contacts import (
@@ -106,7 +107,7 @@ class CollisionMethods(ContactMethods):
         made = Collisions(
             name, first, second, e, mu, *_resistance(who, rolling_resistance, spinning_resistance)
         )
-        _check_rigid(made, "give its shapes contacts with system.contact(...)")
+        _check_shapes(made)
         if len({side.shape.planar for side in made.shapes}) > 1:
             raise ModelError(f"{who} has plane curves and solid shapes; use one kind")
         self.collisions[name] = made
@@ -137,7 +138,7 @@ class CollisionMethods(ContactMethods):
         mu = coefficient(f"friction of {who}", friction)
         resistance = _resistance(who, rolling_resistance, spinning_resistance)
         made = Collisions(name, (a,), (b,), restitution, mu, *resistance, pair=True)
-        _check_rigid(made, "shapes that touch in a patch need a rigid one; take a primitive, or body.skin()")
+        _check_shapes(made)
         self.collisions[name] = made
         return made
 
@@ -164,11 +165,14 @@ def _resistance(who: str, rolling: Any, spinning: Any) -> tuple[float, float]:
     )
 
 
-def _check_rigid(group: Collisions, advice: str) -> None:
-    """Raise for shapes on flexible bodies."""
+def _check_shapes(group: Collisions) -> None:
+    """Raise for skins: those of flexible bodies press, and do not strike."""
     for side in group.shapes:
-        if side.frame.body.member is not None:
-            raise ModelError(f"{group.who}: body {side.frame.body.name!r} is flexible; {advice}")
+        if isinstance(side.shape, Skin):
+            raise ModelError(
+                f"{group.who}: the skin of body {side.frame.body.name!r} presses and does not strike; say "
+                'treatment="continuous", or put shapes on nodes, such as body.sphere(0.01, at=...)'
+            )
 
 
 __all__ = ["CollisionMethods", "Collisions"]

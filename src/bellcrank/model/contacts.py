@@ -54,6 +54,14 @@ class PlacedShape:
     frame: Frame
     shape: Shape
 
+    @property
+    def place(self) -> str:
+        """What it stands on: its body, or the node of a flexible one."""
+        body = self.frame.body
+        if body.member is None:
+            return body.name
+        return f"{body.name}.{body.member.node(self.frame.name or self.frame.position).name}"
+
 
 @dataclass(frozen=True, eq=False)
 class Contact:

@@ -53,10 +53,14 @@ class Registry:
         return bool(self.contacts or self.collisions)
 
     @property
-    def colliding(self) -> list[str]:
-        """The bodies that move and have shapes in colliding groups."""
-        bodies = (side.frame.body for group in self.collisions.values() for side in group.shapes)
-        return list(dict.fromkeys(body.name for body in bodies if not body.is_ground))
+    def colliding(self) -> dict[str, Frame]:
+        """Where shapes of colliding groups stand on what moves: bodies, nodes of flexible ones, each with a frame."""
+        found: dict[str, Frame] = {}
+        for group in self.collisions.values():
+            for side in group.shapes:
+                if not side.frame.body.is_ground:
+                    found.setdefault(side.place, side.frame)
+        return found
 
     def _kinds(self) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (

@@ -32,7 +32,8 @@ def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], 
     for contact in s.contacts.values():
         contact.load(loads)
     for name, (pushed, moment) in s.collided.items():
-        loads.between(GROUND, s.linkage.placements[name].link, GROUND, ZERO, ZERO, pushed, moment)
+        link = s.linkage.seat(s.system.colliding[name]).link
+        loads.between(GROUND, link, GROUND, ZERO, ZERO, pushed, moment)
     elastic_forces(s.kin, loads)
     inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
     needed = [f - Q for f, Q in zip(inertia, s.kin.folded(loads.Q), strict=True)]

@@ -152,9 +152,12 @@ class Quantities:
     def _colliding(self, name: str) -> dict[str, Traceable]:
         """What lasting contacts of colliding groups do to a body: force, and moment about its origin."""
         s = self.s
-        if name not in s.collided:
+        own = [s.collided[place] for place, frame in s.system.colliding.items() if frame.body.name == name]
+        if not own:
             return {}
-        force, moment = s.collided[name]
+        force, moment = ZERO, ZERO
+        for pushed, turned in own:
+            force, moment = add(force, pushed), add(moment, turned)
 
         def about() -> Vec:
             return sub(moment, cross(s.body_point(name).position(), force))

@@ -104,7 +104,7 @@ class Reactions:
             self.loads.bodies = contact.bodies
             contact.load(self.loads)
         for name, (pushed, moment) in s.collided.items():
-            self.loads.put(name, GROUND, ZERO, pushed, moment)
+            self.loads.put(s.system.colliding[name].body.name, GROUND, ZERO, pushed, moment)
         first = 0
         for c in s.mechanics.constraints:
             if c.sides is not None and c.bodies is not None:

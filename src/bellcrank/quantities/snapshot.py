@@ -129,7 +129,7 @@ class Snapshot:
     @property
     def inputs(self) -> list[Expr]:
         """All inputs in order: t, q, u, du, multipliers, parameters, forces of contacts on b and wrenches on the
-        bodies of colliding groups, in world axes."""
+        places of colliding groups, in world axes."""
         return [self.t, *self.q, *self.u, *self.du, *self.mu, *self.parameters, *self.contact_inputs]
 
     @cached_property
@@ -146,7 +146,7 @@ class Snapshot:
 
     @cached_property
     def collided(self) -> dict[str, tuple[Vec, Vec]]:
-        """For the bodies of colliding groups force and moment about the origin of the world, of lasting contacts."""
+        """For the places of colliding groups force and moment about the origin of the world, of lasting contacts."""
         first = 3 * len(self.system.contacts)
         found: dict[str, tuple[Vec, Vec]] = {}
         for k, name in enumerate(self.system.colliding):

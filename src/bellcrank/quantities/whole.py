@@ -45,9 +45,11 @@ def _rubbed(s: Snapshot) -> Scalar:
     """Power of lasting contacts: of their friction, and of all forces where groups collide."""
     parts = [c.power() for c in s.contacts.values()]
     for name, (force, moment) in s.collided.items():
-        origin = s.body_point(name)
+        frame = s.system.colliding[name]
+        origin = s.point(frame)
         about = sub(moment, cross(origin.position(), force))
-        parts.append(dot(force, origin.velocity()) + dot(about, s.angular_velocity(name)))
+        turning = s.kin.motion(s.linkage.seat(frame).link).w
+        parts.append(dot(force, origin.velocity()) + dot(about, turning))
     return total(parts)
 
 

@@ -33,7 +33,7 @@ class ContactRecord:
     """One contact in an impact, in world axes: where, along which normal, how much.
 
     normal: From shape a to shape b. impulse: On b along the normal [N s]. friction_impulse: On b, world axes [N s].
-    speed_before, speed_after: Normal speed of parting [m/s]. bodies: Names of a and b, of colliding groups.
+    speed_before, speed_after: Normal speed of parting [m/s]. bodies: Of colliding groups, a and b, or their nodes.
     """
 
     contact: str

@@ -29,7 +29,7 @@ def joint_impulses(mechanism: Mechanism, records: Sequence[ImpactRecord]) -> dic
         return {name: np.zeros((0, 6)) for name in joints}
     n, speeds = len(records), mechanism.linkage.speeds
     contacts = tuple(mechanism.system.contacts)
-    colliding = mechanism.system.colliding
+    colliding = tuple(mechanism.system.colliding)
     struck = np.zeros((n, 3 * len(contacts) + 6 * len(colliding)))
     for k, record in enumerate(records):
         for c in record.contacts:
