@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
