@@ -26,12 +26,13 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The tests in a browser want chromium, which pip does not have; where it cannot be had they are skipped.
+# The tests in a browser want chromium, pictures without a display libEGL; pip has neither. Where they cannot be had,
+# those tests are skipped.
 browser:
-	@command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || \
+	@{ { command -v chromium || command -v google-chrome; } && ldconfig -p | grep -q libEGL.so.1; } >/dev/null 2>&1 || \
 		{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null 2>&1 && apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || \
-		echo "No chromium: the tests in a browser are skipped. On Debian and Ubuntu: apt install chromium"
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium libegl1 >/dev/null; } || \
+		echo "No chromium or libEGL: tests of pages and pictures are skipped. On Debian: apt install chromium libegl1"
 
 # The site, strictly: warnings are errors, every block of code on its pages is run. `make test` builds it as well.
 docs: $(READY)
