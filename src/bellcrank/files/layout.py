@@ -42,6 +42,7 @@ from bellcrank.model.collisions import Collisions
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 from bellcrank.model.frames import Frame
+from bellcrank.roads.kinds import ROADS
 from bellcrank.tyres.property_file import TYRES
 
 VERSION = "1"
@@ -227,6 +228,7 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "force": FORCES,
     "friction": FRICTIONS,
     "tyre": TYRES,
+    "road": any_of(FUNCTION, ROADS),
     "contact": CONTACT,
     "collisions": Collisions.keys,
     "start": described(

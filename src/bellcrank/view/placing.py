@@ -104,8 +104,9 @@ class Placing:
             max([extent, *(2 * r for r in wheels if np.isfinite(r)), 0.2 * max(bodies, default=0.0)]) or 1.0
         )
 
-    def wheels(self) -> list[described.GroundSpring]:
-        return [f for f in self.system.forces.values() if isinstance(f, described.GroundSpring)]
+    def wheels(self) -> list[described.GroundSpring | described.Tyre]:
+        kinds = (described.GroundSpring, described.Tyre)
+        return [f for f in self.system.forces.values() if isinstance(f, kinds)]
 
     def bulk(self, body: Body) -> Array:
         """Edges of the solid box with a body's mass and inertia [m]."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from bellcrank.contact.patch import coarser
 from bellcrank.flexible.recovery import outer_faces
 from bellcrank.math.normals import across
-from bellcrank.model.forces import FieldContact
+from bellcrank.model.forces import FieldContact, Tyre
 from bellcrank.model.forces.element import Line
 from bellcrank.model.joints.joint import Mark
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.result.patches import patches
+from bellcrank.roads import heights
 from bellcrank.view.placing import GROUND, Placing, apart, quaternions
 from bellcrank.view.shapes import Solid, ball, bar, box, cylinder, hull, plate, wheel
 from bellcrank.view.stress import stress_at
@@ -177,7 +178,8 @@ class _Builder(Placing):
         wheels = [f for f in self.wheels() if f.frame.body.name == name]
         for f in wheels:
             radius, at = value(f.radius, self.parameters), self.vector(f.frame.position)
-            yield wheel(at, self.vector(f.axis), radius, 0.6 * radius, TYRE)
+            width = f.law.width if isinstance(f, Tyre) else 0.6 * radius
+            yield wheel(at, self.vector(f.axis), radius, width, TYRE)
         if wheels:
             return
         if name in self.touching and not self.held(name):
@@ -337,7 +339,9 @@ class _Builder(Placing):
         cell = max(self.size / 24, (high[0] - low[0]) / 90)
         xs = np.arange(low[0], high[0] + cell, cell)
         ys = np.linspace(low[1], high[1], 11)
-        z = np.array([[_height(road, x, y) for y in ys] for x in xs])
+        z = np.zeros((len(xs), len(ys)))
+        if road is not None:
+            z = heights(road, xs[:, None], ys[None], lambda name: self.parameters.get(name, 0.0))
         corners = np.array([(x, y, z[i, j]) for i, x in enumerate(xs) for j, y in enumerate(ys)])
         n = len(ys)
         faces = tuple(
@@ -361,13 +365,3 @@ class _Builder(Placing):
         k, m = self.number[a.body.name], self.number[b.body.name]
         at_a, at_b = self.vector(a.position), self.vector(b.position)
         return SpringLine(k, at_a, m, at_b, plain, self.moving(a), self.moving(b))
-
-
-def _height(road: Any, x: float, y: float) -> float:
-    """The road's height at the start; a road that plain numbers cannot be put into is drawn flat."""
-    if road is None:
-        return 0.0
-    try:
-        return float(road(float(x), float(y), 0.0))
-    except (TypeError, ValueError):
-        return 0.0
