@@ -43,7 +43,19 @@ FOLDERS = (
         "fmu",
         "view",
     ),
-    *("analyses", "batch", "elastic", "study", "gym", "verify", "apps", "cli", "demo", "bellcrank"),
+    *(
+        "analyses",
+        "batch",
+        "elastic",
+        "study",
+        "gym",
+        "vehicles",
+        "verify",
+        "apps",
+        "cli",
+        "demo",
+        "bellcrank",
+    ),
 )
 """Folders and single modules in their order: each imports only those before it. ``bellcrank`` is the package itself."""
 

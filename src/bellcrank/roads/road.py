@@ -61,7 +61,8 @@ def heights(road: Any, x: ArrayLike, y: ArrayLike, parameter: Callable[[str], fl
     height = rebuilt(height, leaf, {}) if isinstance(height, Expr) else height
     xs, ys = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
     program = Program.of(inputs, [height], "road")
-    return evaluate(program, np.stack([xs.ravel(), ys.ravel(), np.zeros(xs.size)]))[0].reshape(xs.shape)
+    found = evaluate(program, np.stack([xs.ravel(), ys.ravel(), np.zeros(xs.size)]))[0]
+    return np.asarray(found).reshape(xs.shape)
 
 
 class Axis:
