@@ -216,7 +216,7 @@ def _grid(
         right = head.get("long_section_v_right", -0.5 * apart * (len(places) - 1))
         places = right + apart * (places - 1.0)
     found.v = places
-    found.u = start + step * np.arange(len(rows))
+    found.u = start + step * np.arange(len(rows), dtype=np.float64)
     found.z = rows[:, [k for _, k in sections]]
     steps = len(rows) - 1
     # What is said of a step stands in the record at its end; that of the first record means nothing.

@@ -91,7 +91,7 @@ class RandomRoad(Road):
 
         count = int(np.ceil(self.length / self.spacing)) + 1
         step = 1.0 / (count * self.spacing)
-        n = step * np.arange(count // 2 + 1)
+        n: Array = step * np.arange(count // 2 + 1, dtype=np.float64)
         amplitude = np.zeros(len(n))
         # Waves longer than the standard tells of would be hills; those at the last frequency have no phase.
         told = (n >= BAND[0]) & (n < 0.5 / self.spacing)
@@ -106,8 +106,7 @@ class RandomRoad(Road):
         if self.level:
             s = np.clip(np.minimum(x, x[-1] - x) / self.level, 0.0, 1.0)
             rise = s * s * (3.0 - 2.0 * s)
-        tracks = [rise * np.fft.irfft(track, count) for track in (left, right)]
-        return Profile(x, *tracks, width=self.width)
+        return Profile(x, rise * np.fft.irfft(left, count), rise * np.fft.irfft(right, count), self.width)
 
     def __call__(self, x: Scalar, y: Scalar, t: Scalar = 0.0) -> Scalar:
         return self.profile(x, y, t)
