@@ -247,6 +247,9 @@ WRONG = {
     "another file": HEAD.format(
         form="LRFI", channels="", phi=0, more="$ROAD_CRG_FILE\n/etc/passwd\n$\n"
     ).encode(),
+    "reference_line_offset_x": HEAD.format(
+        form="LRFI", channels="", phi=0, more="$ROAD_CRG\nREFERENCE_LINE_OFFSET_X = 2\n$\n"
+    ).encode(),
     "scale_width": HEAD.format(
         form="LRFI", channels="", phi=0, more="$ROAD_CRG_MODS\nscale_width = 2\n$\n"
     ).encode(),

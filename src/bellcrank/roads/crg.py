@@ -94,6 +94,10 @@ def read_crg(path: str | PathLike[str], between: tuple[float, float] | None = No
         name, sign, value = line.partition("=")
         if sign:
             found.head[name.strip().lower()] = _number(found, name.strip(), value)
+    if moved := [name for name, x in found.head.items() if name.startswith("reference_line_offset_") and x]:
+        raise ModelError(
+            f"{path} moves its reference line by {', '.join(moved)}, which is not done here; set it to 0"
+        )
     form, channels, axis = _channels(blocks.get("KD_DEFINITION", []))
     if not channels:
         raise ModelError(f"{path} has no channels: lines D:... in $KD_DEFINITION")
