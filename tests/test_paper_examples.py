@@ -16,7 +16,7 @@ from bellcrank.files import dumps, load
 from bellcrank.model import System
 from bellcrank.verify import flexible_slider_crank
 from bellcrank.verify.bat_and_ball import bat_and_ball, central_normal
-from bellcrank.verify.full_car import full_car_system
+from bellcrank.verify.full_car_bump import driving_car
 from bellcrank.verify.spatial_pendulums import pendulums
 from bellcrank.verify.two_balls import two_balls
 
@@ -59,7 +59,7 @@ CASES: dict[str, tuple[Callable[[], System], float, dict[str, Any], str]] = {
         {"initial": {"ball flight": {"velocity": ALONG_THE_NORMAL}}, "formulation": "recursive"},
         "bat.velocity.x",
     ),
-    "full_car": (lambda: full_car_system("bump"), 0.02, {}, "chassis.position.z"),
+    "full_car": (driving_car, 0.02, {}, "chassis.position.z"),
 }
 """Model file, which carries its start: what Python says, how long it runs, from where, and what is compared."""
 

@@ -27,6 +27,7 @@ FOLDERS = (
         "flexible",
         "contact",
         "tyres",
+        "roads",
         "model",
         "topology",
         "mechanics",
@@ -43,7 +44,19 @@ FOLDERS = (
         "fmu",
         "view",
     ),
-    *("analyses", "batch", "elastic", "study", "gym", "verify", "apps", "cli", "demo", "bellcrank"),
+    *(
+        "analyses",
+        "batch",
+        "elastic",
+        "study",
+        "gym",
+        "vehicles",
+        "verify",
+        "apps",
+        "cli",
+        "demo",
+        "bellcrank",
+    ),
 )
 """Folders and single modules in their order: each imports only those before it. ``bellcrank`` is the package itself."""
 

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 def drive(
     terrain: Annotated[
-        str, typer.Option("--terrain", help="bumps or flat.", autocompletion=completion.terrains)
+        str,
+        typer.Option(
+            "--terrain",
+            help="bumps, flat, or rough: class D of ISO 8608.",
+            autocompletion=completion.terrains,
+        ),
     ] = "bumps",
     speed: Annotated[float, typer.Option("--speed", help="Speed to start with, in m/s.")] = 0.0,
     duration: Annotated[

@@ -44,6 +44,7 @@ from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
 from bellcrank.model.frames import Frame
 from bellcrank.model.visuals import Visual
+from bellcrank.roads.kinds import ROADS
 from bellcrank.tyres.property_file import TYRES
 
 VERSION = "1"
@@ -258,6 +259,7 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "force": FORCES,
     "friction": FRICTIONS,
     "tyre": TYRES,
+    "road": any_of(FUNCTION, ROADS),
     "contact": CONTACT,
     "collisions": Collisions.keys,
     "start": described(

@@ -15,7 +15,7 @@ from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
 from bellcrank.files.fields import Fields, entries, numbers, word
 from bellcrank.files.older import by_field
 from bellcrank.files.places import nearest
-from bellcrank.files.scope import Scope, check_name
+from bellcrank.files.scope import FileFunction, Scope, check_name
 from bellcrank.files.shapes import SHAPES, read_part, read_shape
 from bellcrank.files.values import ValueReader
 from bellcrank.math.tuples import Vec
@@ -24,8 +24,10 @@ from bellcrank.model.collisions import Collisions
 from bellcrank.model.constraints import Own
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.contacts import PlacedShape
+from bellcrank.model.forces.road import ARGUMENTS
 from bellcrank.model.visuals import Visual
 from bellcrank.program.trace import Expr, Scalar
+from bellcrank.roads.kinds import ROADS
 from bellcrank.tyres.property_file import TYRES
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ class _Reader:
                 "part": lambda node, what: read_part(self.values, node, what),
                 "friction": lambda node, what: self.values.made(layout.FRICTIONS, node, what),
                 "tyre": lambda node, what: self.values.made(TYRES, node, what),
+                "road": self._road,
             },
         )
         self.top = Fields(self.scope, root, "a model file", layout.TOP)
@@ -96,6 +99,11 @@ class _Reader:
         self._visuals()
         for key, node in self._section("initial"):
             self._initial(key, node)
+
+    def _road(self, node: Node, what: str) -> Any:
+        if isinstance(node, Entries) and "kind" in node.values:
+            return self.values.made(ROADS, node, what)
+        return FileFunction(self.scope, node, what, ARGUMENTS)
 
     def _check_version(self) -> None:
         if "bellcrank" not in self.top:

@@ -44,6 +44,7 @@ from bellcrank.model.constraints import Constraint, Own
 from bellcrank.model.contact_keys import CONTACT, said
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import ContactForce, ForceElement
+from bellcrank.model.forces.road import ARGUMENTS
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
 from bellcrank.model.states import StateVariable
@@ -52,6 +53,8 @@ from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.roads.kinds import ROADS
+from bellcrank.roads.road import Road
 from bellcrank.topology import spanning_tree
 from bellcrank.tyres.property_file import TYRES
 
@@ -84,8 +87,14 @@ class _Writer:
                 "part": lambda part: part_entries(self.values, part),
                 "friction": lambda law: dict(self.values.made(layout.FRICTIONS, law)),
                 "tyre": lambda law: dict(self.values.made(TYRES, law)),
+                "road": self._road,
             },
         )
+
+    def _road(self, road: UserFunction) -> Any:
+        if isinstance(road.function, Road):
+            return dict(self.values.made(ROADS, road.function))
+        return self._function(road, ARGUMENTS, 0)
 
     def document(self) -> dict[str, Any]:
         """Everything as plain mappings, lists, numbers and texts."""

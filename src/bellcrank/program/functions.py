@@ -82,9 +82,22 @@ def where(condition: Scalar | bool, a: Scalar, b: Scalar) -> Scalar:
     return graph.node("select", (condition, a, b), ("select", *key_of((condition, a, b))))
 
 
+class Numbers(tuple[float, ...]):
+    """The numbers of a table, hashed once: tables of roads are long, and each operation on one asks for its hash."""
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = super().__hash__()
+            return self._hash
+
+
 def interval(x: Scalar, breakpoints: Sequence[float]) -> Scalar:
     """The number of the interval of the increasing `breakpoints` that holds x, clipped to the table."""
-    points = tuple(float(p) for p in breakpoints)
+    points = _numbers(breakpoints)
     if not isinstance(x, Expr):
         found = int(np.searchsorted(points, x, side="right")) - 1
         return float(min(max(found, 0), len(points) - 2))
@@ -93,12 +106,16 @@ def interval(x: Scalar, breakpoints: Sequence[float]) -> Scalar:
 
 def gather(k: Scalar, values: Sequence[float]) -> Scalar:
     """The k-th of `values` (k a whole number)."""
-    table = tuple(float(v) for v in values)
+    table = _numbers(values)
     if not isinstance(k, Expr):
         return table[int(k)]
     if all(v == table[0] for v in table):
         return table[0]
     return k.graph.node("gather", (k, table), ("gather", k.id, table))
+
+
+def _numbers(values: Sequence[float]) -> Numbers:
+    return values if isinstance(values, Numbers) else Numbers(map(float, values))
 
 
 def clip(x: Scalar, low: Scalar, high: Scalar) -> Scalar:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from bellcrank.program.functions import Numbers
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
 
@@ -66,8 +68,19 @@ class Program:
         """Everything machine code depends on, in letters: equal programs, equal text, whatever the names."""
         number = {e.id: k for k, e in enumerate((*self.inputs, *self.operations))}
         # Constants differ from numbers of values by their type, -0.0 from 0.0 by its sign.
-        steps = [
-            (e.op, *[number[a.id] if isinstance(a, Expr) else (a,) for a in e.args]) for e in self.operations
-        ]
+        tables: dict[str, int] = {}
+        spelled: dict[int, tuple[str, int]] = {}
+
+        def spelling(a: Any) -> Any:
+            if isinstance(a, Expr):
+                return number[a.id]
+            if not isinstance(a, Numbers):
+                return (a,)
+            if id(a) not in spelled:
+                # Many operations look into one long table: it is written once.
+                spelled[id(a)] = "table", tables.setdefault(repr(tuple(a)), len(tables))
+            return spelled[id(a)]
+
+        steps = [(e.op, *map(spelling, e.args)) for e in self.operations]
         outputs = [number[e.id] if isinstance(e, Expr) else (float(e),) for e in self.outputs]
-        return repr((len(self.inputs), steps, outputs, sorted(self.twins.items())))
+        return repr((len(self.inputs), steps, outputs, sorted(self.twins.items()))) + "".join(tables)

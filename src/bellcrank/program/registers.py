@@ -31,6 +31,7 @@ class RegisterWriter:
         self.lines: list[str] = []
         self.declared: dict[str, None] = {}
         self.globals: dict[tuple[str, ...], str] = {}
+        self.spelled: dict[int, tuple[tuple[float, ...], str]] = {}
         self.constants: dict[tuple[str, ...], int] = {}
         self.table: list[str] = []
         self.widths: set[int] = set()

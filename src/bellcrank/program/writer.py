@@ -162,7 +162,13 @@ class StepWriter(RegisterWriter):
         self._decided(yes, no, self.ref(step.args[1]), self.ref(step.args[2]), f"%v{step.outs[0]}")
 
     def _table(self, values: tuple[float, ...]) -> str:
-        return self.globals.setdefault(tuple(constant(v) for v in values), f"@table{len(self.globals)}")
+        # Many operations look into one long table: it is spelled once.
+        known = self.spelled.get(id(values))
+        if known is None:
+            text = tuple(constant(v) for v in values)
+            known = values, self.globals.setdefault(text, f"@table{len(self.globals)}")
+            self.spelled[id(values)] = known
+        return known[1]
 
     def _interval(self, step: Step) -> None:
         x, points = step.args

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bellcrank.model import System
+from bellcrank.program.trace import Scalar, function
 from bellcrank.result.result import Result
 from bellcrank.tyres import Brush, LinearTyre, TyreLaw
 
@@ -56,6 +57,43 @@ def cart(
             system.fixed(f"hub {corner}", carrier, wheel)
         else:
             system.revolute(f"hub {corner}", carrier, wheel, at=at, axis="y")
+        system.tyre(corner, wheel, tyre(corner), **options)
+    return system
+
+
+STEERED = (0.1, 200.0)
+"""Inertia of a steered knuckle [kg m^2], and the frequency [rad/s] of the critically damped spring that turns it."""
+
+
+def driven_cart(tyre: Callable[[str], TyreLaw], height: float = HEIGHT, **options: Any) -> System:
+    """The car with a driver: parameters ``steering`` [rad], ``drive`` on each rear wheel and ``brake`` on every wheel
+    [N m]. options: Those of tyres."""
+    system = System("car with a driver")
+    steering = system.parameter("steering", 0.0, "rad")
+    drive = system.parameter("drive", 0.0, "N m")
+    brake = system.parameter("brake", 0.0, "N m")
+    body = system.body("body", mass=MASS, inertia=INERTIA, at=(0.0, 0.0, height))
+    system.free("motion", system.ground, body)
+    small = WHEEL * RADIUS * RADIUS
+    inertia, w = STEERED
+
+    def turned(coordinate: Scalar, rate: Scalar) -> Scalar:
+        return inertia * w * (w * (steering - coordinate) - 2.0 * rate)
+
+    for corner, (x, y) in CORNERS.items():
+        at, driven = (x, y, RADIUS), corner.startswith("R")
+        carrier = body
+        if not driven:
+            carrier = system.body(f"knuckle {corner}", mass=WHEEL, inertia=(inertia,) * 3, at=at)
+            system.revolute(f"kingpin {corner}", body, carrier, at=at, axis="z")
+            system.joint_force(f"actuator {corner}", f"kingpin {corner}", turned)
+        wheel = system.body(f"wheel {corner}", mass=WHEEL, inertia=(small, small, small), at=at)
+        system.revolute(f"hub {corner}", carrier, wheel, at=at, axis="y")
+
+        def torque(rate: Scalar, driven: bool = driven) -> Scalar:
+            return (drive if driven else 0.0) - brake * function("tanh", rate / 2.0)
+
+        system.joint_force(f"torque {corner}", f"hub {corner}", torque)
         system.tyre(corner, wheel, tyre(corner), **options)
     return system
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.model import System
 from bellcrank.result.result import Result
 from bellcrank.verify.cases import Quantity, Within
 from bellcrank.verify.full_car import full_car_data, full_car_system
@@ -50,6 +51,19 @@ def rolling_start(mechanism: Mechanism, speed: float) -> State:
         height = float(balance.result[f"{name}.position.z"][0])
         u[names.index(f"{joint}.angle")] = speed / height
     return State(state.t, state.q, u)
+
+
+def driving_car(speed: float = 10.0, before: float = 5.0) -> System:
+    """The car as the example file has it: in its design pose at `speed` [m/s], `before` [m] behind where it stands
+    in the paper, so that it settles on its springs before the bump."""
+    system = full_car_system("bump")
+    x, y, z = (float(x) for x in system.bodies["chassis"].position)
+    system.initial("ground to chassis", {"position": (x - before, y, z), "velocity": (speed, 0.0, 0.0)})
+    for item in full_car_data()["tyres"]:
+        corner = item["name"]
+        height = float(system.bodies[f"{corner}_wheel"].position[2])
+        system.initial(f"{corner}_knuckle to {corner}_wheel", (0.0, speed / height))
+    return system
 
 
 def bump_run(tolerance: float = 1e-11, output: int | NDArray[np.float64] = 200) -> Result:

@@ -22,6 +22,7 @@ from bellcrank.model.joints.joint import Mark
 from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.result.patches import patches
+from bellcrank.roads import heights
 from bellcrank.view.gears import gears
 from bellcrank.view.links import Link, along
 from bellcrank.view.placing import GROUND, Placing, quaternions
@@ -611,7 +612,9 @@ class Builder(Placing):
         cell = max(self.size / 24, (high[0] - low[0]) / 90)
         xs = np.arange(low[0], high[0] + cell, cell)
         ys = np.linspace(low[1], high[1], 11)
-        z = np.array([[_height(road, x, y) for y in ys] for x in xs])
+        z = np.zeros((len(xs), len(ys)))
+        if road is not None:
+            z = heights(road, xs[:, None], ys[None], lambda name: self.parameters.get(name, 0.0))
         corners = np.array([(x, y, z[i, j]) for i, x in enumerate(xs) for j, y in enumerate(ys)])
         yield tiles(corners, len(xs), len(ys))
 
@@ -659,13 +662,3 @@ def _chains(lines: Index) -> tuple[Index, ...]:
                 path.append(after[0])
             paths.append(np.array(path))
     return tuple(paths)
-
-
-def _height(road: Any, x: float, y: float) -> float:
-    """The road's height at the start; a road that plain numbers cannot be put into is drawn flat."""
-    if road is None:
-        return 0.0
-    try:
-        return float(road(float(x), float(y), 0.0))
-    except (TypeError, ValueError):
-        return 0.0

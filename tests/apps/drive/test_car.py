@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import welch
 
 from bellcrank.apps.drive.car import drive_car
 from bellcrank.apps.drive.realtime import Stepper
-from bellcrank.apps.drive.terrain import FLAT, PROVING_GROUND, TERRAINS
+from bellcrank.apps.drive.terrain import FLAT, PROVING_GROUND, TERRAINS, Rough
 from bellcrank.apps.drive.tyre import Tyre
 from bellcrank.mechanism import Mechanism
 from bellcrank.verify.full_car_bump import TYRES, reference, rolling_start
@@ -46,6 +47,23 @@ def test_the_start_is_level_and_the_bumps_are_there() -> None:
     assert np.abs(PROVING_GROUND.unevenness(x, y)).max() < 1e-9
     assert PROVING_GROUND.unevenness(30.0, 0.8) == pytest.approx(0.07, abs=1e-6)
     assert PROVING_GROUND.unevenness(30.0, -0.8) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_sections_of_rough_ground_have_the_spectrum_of_their_class() -> None:
+    """ISO 8608, class C: the variance in an octave is the integral of G_d, over many grounds."""
+    x = np.arange(50.0, 1050.0, 0.25)
+    for direction in ((1.0, 0.0), (0.0, 1.0)):
+        spectra = []
+        for seed in range(60):
+            n, found = welch(Rough("C", seed).at(direction[0] * x, direction[1] * x)[0], 4.0, nperseg=2048)
+            spectra.append(found)
+        for low in (0.05, 0.2, 0.4):
+            octave = (n >= low) & (n < 2.0 * low)
+            power = np.mean(spectra, axis=0)[octave].sum() * (n[1] - n[0])
+            # Some ten waves of an octave in sixty grounds: 15 % are three deviations of the mean.
+            assert power == pytest.approx(256e-6 * 0.01 * 0.5 / low, rel=0.15)
+    near = np.linspace(-2.0, 2.0, 21)
+    assert np.abs(Rough("C").at(near, near)[0]).max() < 0.3 * np.abs(Rough("C").at(x, x)[0]).max()
 
 
 def _forces(v: tuple[float, float, float], spin: float, height: float = 0.3) -> tuple[np.ndarray, float]:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from bellcrank.roads.roughness import CLASSES, REFERENCE
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,55 @@ class Hills:
 
 
 @dataclass(frozen=True)
+class Rough:
+    """A random surface alike in all directions, whose sections have the spectrum of a class of ISO 8608.
+
+    A section with G_d = c n^-2 belongs to the spectrum c/4 k^-3 of the surface over the plane of wave vectors. It is
+    made of waves of one direction each, evenly spread over the logarithm of k from `longest` to `shortest` [m]. Level
+    within some metres of the origin, where the car starts.
+    """
+
+    roughness: str
+    seed: int = 0
+    waves: int = 32
+    longest: float = 40.0
+    shortest: float = 0.6
+    level: float = 5.0
+
+    @cached_property
+    def parts(self) -> tuple[tuple[float, float, float, float], ...]:
+        """Amplitude [m], wave vector [rad/m] and phase of each wave."""
+        rng = np.random.default_rng(self.seed)
+        ends = np.linspace(math.log(1.0 / self.longest), math.log(1.0 / self.shortest), self.waves + 1)
+        k = np.exp(0.5 * (ends[:-1] + ends[1:]))
+        c = CLASSES[self.roughness] * REFERENCE**2
+        amplitude = np.sqrt(2.0 * 2.0 * math.pi * c / 4.0 / k * np.diff(ends))
+        # Directions in equal steps in a random order, so that few waves still cover all of them.
+        turned = math.pi * (rng.permutation(self.waves) + 0.5) / self.waves
+        phases = rng.uniform(0.0, 2.0 * math.pi, self.waves)
+        wave = 2.0 * math.pi * k
+        rows = np.column_stack([amplitude, wave * np.cos(turned), wave * np.sin(turned), phases])
+        return tuple((a, b, c, d) for a, b, c, d in rows.tolist())
+
+    def at(self, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        """Height [m] and its slopes along x and y."""
+        height, along, across = 0.0 * x, 0.0 * x, 0.0 * x
+        for a, k_x, k_y, phase in self.parts:
+            angle = k_x * x + k_y * y + phase
+            c, s = a * np.cos(angle), a * np.sin(angle)
+            height, along, across = height + c, along - k_x * s, across - k_y * s
+        q = (x * x + y * y) / self.level**2
+        left = np.exp(-(q * q))
+        inner = 4.0 * q * left / self.level**2
+        rise = 1.0 - left
+        return height * rise, along * rise + height * inner * x, across * rise + height * inner * y
+
+
+@dataclass(frozen=True)
 class Terrain:
     """A sum of features; none is level ground at height 0."""
 
-    features: tuple[Bumps | Washboard | Hills, ...] = ()
+    features: tuple[Bumps | Washboard | Hills | Rough, ...] = ()
 
     def at(self, x: Any, y: Any) -> tuple[Any, Any, Any]:
         """Height [m] and its slopes along x and y."""
@@ -114,4 +162,4 @@ PROVING_GROUND = Terrain(
     )
 )
 """A bump under the left wheels, one across, one under the right wheels every 80 m; level where the car starts."""
-TERRAINS = {"bumps": PROVING_GROUND, "flat": FLAT}
+TERRAINS = {"bumps": PROVING_GROUND, "flat": FLAT, "rough": Terrain((Rough("D", seed=1),))}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.base.keys import AXIS, FUNCTION, NUMBER, SIDE, Keys, may, must
+from bellcrank.base.keys import AXIS, NUMBER, ROAD, SIDE, Keys, may, must
 from bellcrank.math.arrays import as_vec
 from bellcrank.math.tuples import Vec, add, cross, dot, times, transposed_times
 from bellcrank.model import checks
@@ -49,12 +49,7 @@ class GroundSpring(ForceElement):
         may("longitudinal", NUMBER, "Slip coefficient [N s/m] at the reference load."),
         may("lateral", NUMBER, "Slip coefficient [N s/m] at the reference load."),
         may("reference_load", NUMBER, "[N]"),
-        may(
-            "road",
-            FUNCTION,
-            "Height [m] of x [m], y [m] and t [s]; flat ground at 0 where missing.",
-            of=ARGUMENTS,
-        ),
+        may("road", ROAD, "Height [m] of x [m], y [m] and t [s], or a road; flat ground at 0 where missing."),
     )
 
     name: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bellcrank.base.keys import AXIS, FUNCTION, SIDE, TRUTH, Keys, may, must, ref
+from bellcrank.base.keys import AXIS, ROAD, SIDE, TRUTH, Keys, may, must, ref
 from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.math.arrays import as_vec
@@ -98,17 +98,11 @@ class Tyre(ForceElement):
             AXIS,
             "Spin axis in body axes, to the left of a wheel that rolls forwards; y where missing.",
         ),
-        may(
-            "road",
-            FUNCTION,
-            "Height [m] of x [m], y [m] and t [s]; flat ground at 0 where missing.",
-            of=ARGUMENTS,
-        ),
+        may("road", ROAD, "Height [m] of x [m], y [m] and t [s], or a road; flat ground at 0 where missing."),
         may(
             "friction",
-            FUNCTION,
+            ROAD,
             "Of the road over that on which the tyre was measured, of x [m], y [m] and t [s]; 1 where missing.",
-            of=ARGUMENTS,
         ),
         may("transient", TRUTH, "Whether slip builds up over the relaxation length; true where missing."),
     )
@@ -120,6 +114,11 @@ class Tyre(ForceElement):
     road: Callable[..., Scalar] | None = None
     friction: Callable[..., Scalar] | None = None
     deflection: tuple[Scalar, ...] | None = None
+
+    @property
+    def radius(self) -> float:
+        """Of the wheel without load [m]."""
+        return self.law.free_radius
 
     @property
     def transient(self) -> bool:

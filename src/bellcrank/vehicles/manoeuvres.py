@@ -1,0 +1,394 @@
+"""Manoeuvres of standards, one call each: a run, and the characteristic values that the standard takes from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError
+from bellcrank.result.result import Result
+from bellcrank.vehicles.comfort import weighted
+from bellcrank.vehicles.drivers import PERIOD, path_follower, speed_keeper, steer
+from bellcrank.vehicles.vehicle import Motion, Vehicle
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SteadyCircle:
+    """ISO 4138, constant speed.
+
+    angles: Of the front wheels [rad]. lateral_acceleration [m/s^2], yaw_rate [rad/s], sideslip [rad], roll [rad]:
+    Steady values for each. understeer_gradient: d(angle)/d(a_y) - L/V^2 at the smallest angle [rad s^2/m].
+    sideslip_gradient, roll_gradient: Over a_y there [rad s^2/m]. characteristic_speed: At which the yaw gain is
+    largest [m/s]; of a car that oversteers, the critical speed as a negative number; infinite where it is neutral.
+    unsteady: The largest change of the yaw rate over the last second, over the yaw rate.
+    """
+
+    speed: float
+    angles: Array
+    lateral_acceleration: Array
+    yaw_rate: Array
+    sideslip: Array
+    roll: Array
+    understeer_gradient: float
+    sideslip_gradient: float
+    roll_gradient: float
+    characteristic_speed: float
+    unsteady: float
+
+
+def steady_circle(
+    vehicle: Vehicle, speed: float, angles: Sequence[float], duration: float = 8.0, **options: Any
+) -> SteadyCircle:
+    """Drive circles at one speed [m/s] with several angles of the front wheels [rad] (ISO 4138).
+
+    duration: Of each [s]; the last state is taken as steady. options: Those of `simulate`.
+    """
+    angles_ = np.asarray(angles, dtype=float)
+    if angles_.ndim != 1 or not len(angles_) or np.any(angles_ == 0.0):
+        raise ModelError("angles of a steady circle must be one or more numbers other than 0")
+    rows, unsteady = [], 0.0
+    for angle in angles_:
+        drivers = [steer(vehicle, lambda t, angle=angle: angle, duration), speed_keeper(vehicle, speed)]  # type: ignore[misc]
+        run = vehicle.run(speed, duration, drivers, **{"output": np.linspace(0.0, duration, 101), **options})
+        motion = vehicle.motion(run)
+        last = motion.time >= motion.time[-1] - 1.0
+        rows.append(
+            [motion.lateral_acceleration[-1], motion.yaw_rate[-1], motion.sideslip[-1], motion.roll[-1]]
+        )
+        unsteady = max(unsteady, float(np.ptp(motion.yaw_rate[last]) / abs(motion.yaw_rate[-1])))
+    a_y, yaw, beta, roll = np.array(rows).T
+    k = int(np.argmin(np.abs(angles_)))
+    gradient = float(angles_[k] / a_y[k]) - vehicle.wheelbase / speed**2
+    level = vehicle.motion_at_rest()
+    slope = vehicle.wheelbase / gradient if gradient else np.inf
+    return SteadyCircle(
+        speed,
+        angles_,
+        a_y,
+        yaw,
+        beta,
+        roll,
+        gradient,
+        float((beta[k] - level.sideslip[0]) / a_y[k]),
+        float((roll[k] - level.roll[0]) / a_y[k]),
+        float(np.copysign(np.sqrt(abs(slope)), slope)),
+        unsteady,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class StepSteer:
+    """ISO 7401, step input.
+
+    result: The run. yaw_gain: Steady yaw rate over the angle of the front wheels [1/s]. lateral_gain: Steady lateral
+    acceleration over it [m/s^2]. response_time: From the instant of the step at half its height to 90 % of the steady
+    yaw rate [s]. lateral_response_time: So for the lateral acceleration. peak_time: To the largest yaw rate [s].
+    overshoot: Largest over steady yaw rate, less 1. sideslip: Steady [rad]. tb: peak_time times the steady sideslip
+    [s deg], the TB value.
+    """
+
+    result: Result
+    motion: Motion
+    yaw_gain: float
+    lateral_gain: float
+    response_time: float
+    lateral_response_time: float
+    peak_time: float
+    overshoot: float
+    sideslip: float
+    tb: float
+
+
+def step_steer(
+    vehicle: Vehicle, speed: float, angle: float, rise: float = 0.1, duration: float = 4.0, **options: Any
+) -> StepSteer:
+    """Turn the front wheels by an angle [rad] within `rise` [s] at a speed [m/s] and hold them (ISO 7401).
+
+    The drive is held as it is. options: Those of `simulate`.
+    """
+    start = 0.2
+    if angle == 0.0 or not rise > 0.0 or not duration > start + rise:
+        raise ModelError(
+            "a step of the steering needs an angle other than 0, a rise above 0, and time after it"
+        )
+    # Calls of the driver end with the rise, so that the held angle is the wanted one.
+    period = rise / max(round(rise / 2e-3), 1)
+    driver = steer(vehicle, lambda t: angle * float(np.clip((t - start) / rise, 0.0, 1.0)), period)
+    run = vehicle.run(speed, duration, [driver], **{"output": np.linspace(0.0, duration, 2001), **options})
+    motion = vehicle.motion(run)
+    begin = start + 0.5 * rise
+    yaw, a_y = motion.yaw_rate, motion.lateral_acceleration
+    final, beta = float(yaw[-1]), float(motion.sideslip[-1])
+    peak = int(np.argmax(yaw * np.sign(final)))
+    peak_time = float(motion.time[peak]) - begin
+    return StepSteer(
+        run,
+        motion,
+        final / angle,
+        float(a_y[-1]) / angle,
+        _reached(motion.time, yaw / final, 0.9) - begin,
+        _reached(motion.time, a_y / a_y[-1], 0.9) - begin,
+        peak_time,
+        float(yaw[peak] / final) - 1.0,
+        beta,
+        peak_time * abs(float(np.degrees(beta))),
+    )
+
+
+def _reached(time: Array, values: Array, level: float) -> float:
+    """When values first reach a level, between samples."""
+    k = int(np.argmax(values >= level))
+    if not values[k] >= level:
+        return float("nan")
+    if k == 0:
+        return float(time[0])
+    share = (level - values[k - 1]) / (values[k] - values[k - 1])
+    return float(time[k - 1] + share * (time[k] - time[k - 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Braking:
+    """Straight-line braking.
+
+    distance: From the first touch of the brake to standstill [m]. time: Until then [s]. deceleration: Mean fully
+    developed deceleration of UN R13-H [m/s^2], (v_b^2 - v_e^2)/(2 (s_e - s_b)) between 80 % and 10 % of the speed.
+    aside: How far the car came off its line, to the left [m]. turned: Its yaw angle at the end [rad].
+    """
+
+    result: Result
+    distance: float
+    time: float
+    deceleration: float
+    aside: float
+    turned: float
+
+
+def braking(vehicle: Vehicle, speed: float, pedal: float, duration: float = 10.0, **options: Any) -> Braking:
+    """Brake from a speed [m/s] with a value of the brake parameter, the steering held, to standstill.
+
+    duration: The longest time to wait [s].
+    """
+    if not vehicle.brake:
+        raise ModelError("a car brakes by its brake: Vehicle(..., brake=PARAMETER)")
+    run = vehicle.run(
+        speed,
+        duration,
+        [vehicle.setting(vehicle.brake, pedal, duration)],
+        **{"output": np.linspace(0.0, duration, 2001), **options},
+    )
+    motion = vehicle.motion(run)
+    at = np.asarray(run[f"{vehicle.body}.position"])
+    gone = at[:, 0] - at[0, 0]
+    stands = np.flatnonzero(motion.speed <= 0.01 * speed)
+    if not len(stands):
+        raise ModelError(
+            f"the car still drives at {motion.speed[-1]:.3g} m/s after {duration:g} s; brake harder or wait longer"
+        )
+    end = int(stands[0])
+    # The speed falls until standstill: places by speed.
+    places = np.interp([0.8 * speed, 0.1 * speed], motion.speed[end::-1], gone[end::-1])
+    turned = np.asarray(run[f"{vehicle.body}.rotation"])[end]
+    return Braking(
+        run,
+        float(gone[end]),
+        float(motion.time[end]),
+        float((0.64 - 0.01) * speed**2 / (2.0 * (places[1] - places[0]))),
+        float(at[end, 1] - at[0, 1]),
+        float(np.arctan2(turned[1, 0], turned[0, 0])),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SineWithDwell:
+    """Sine with dwell of ISO 19365 and UN R140.
+
+    yaw_ratio_1, yaw_ratio_175: Yaw rate 1 s and 1.75 s after the end of the steering over its second peak; a stable
+    car has at most 0.35 and 0.20. displacement: To the side 1.07 s after the begin of the steering [m]; at least 1.83 m
+    are wanted of a car up to 3.5 t. stable: Whether both ratios hold.
+    """
+
+    result: Result
+    motion: Motion
+    yaw_ratio_1: float
+    yaw_ratio_175: float
+    displacement: float
+    stable: bool
+
+
+def sine_with_dwell(
+    vehicle: Vehicle, speed: float, angle: float, frequency: float = 0.7, dwell: float = 0.5, **options: Any
+) -> SineWithDwell:
+    """A sine of the steering [rad at the front wheels] that waits at its second peak, from a speed [m/s] on."""
+    start = 0.2
+    waits = 0.75 / frequency
+    end = start + 1.0 / frequency + dwell
+
+    def turned(t: float) -> float:
+        s = t - start
+        s = min(s, waits) if s < waits + dwell else s - dwell
+        return angle * float(np.sin(2.0 * np.pi * frequency * np.clip(s, 0.0, 1.0 / frequency)))
+
+    duration = end + 2.0
+    run = vehicle.run(
+        speed,
+        duration,
+        [steer(vehicle, turned, 0.5 * PERIOD)],
+        **{"output": np.linspace(0.0, duration, 1001), **options},
+    )
+    motion = vehicle.motion(run)
+    second = (motion.time > start + 0.5 / frequency) & (motion.time < end)
+    peak = float(np.min(motion.yaw_rate[second] * np.sign(angle)))
+    after = [
+        float(np.interp(end + wait, motion.time, motion.yaw_rate)) * np.sign(angle) / peak
+        for wait in (1.0, 1.75)
+    ]
+    aside = np.asarray(run[f"{vehicle.body}.position.y"])
+    moved = float(np.interp(start + 1.07, motion.time, aside)) - float(aside[0])
+    stable = after[0] <= 0.35 and after[1] <= 0.20
+    return SineWithDwell(
+        run, motion, float(after[0]), float(after[1]), moved * float(np.sign(angle)), bool(stable)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LaneChange:
+    """Double lane change of ISO 3888-1.
+
+    path: The middle of the lanes [m], shape (n, 2). clearance: The least distance of a corner of the car from the cones
+    [m], negative where it hits them. passed: Whether it hits none. deviation: The largest distance of the car from the
+    path [m]. lateral_acceleration: The largest [m/s^2]. speed_lost: [m/s].
+    """
+
+    result: Result
+    motion: Motion
+    path: Array
+    clearance: float
+    passed: bool
+    deviation: float
+    lateral_acceleration: float
+    speed_lost: float
+
+
+def lanes(width: float) -> tuple[tuple[float, float, float, float], ...]:
+    """Lanes of ISO 3888-1 for a car of a width [m]: from and to along x, right and left edge [m].
+
+    The offset of 3.5 m is taken between the right edges.
+    """
+    first, second, third = 1.1 * width + 0.25, 1.2 * width + 0.25, 1.3 * width + 0.25
+    right = -0.5 * first
+    return (
+        (0.0, 15.0, right, right + first),
+        (45.0, 70.0, right + 3.5, right + 3.5 + second),
+        (95.0, 125.0, right, right + third),
+    )
+
+
+def double_lane_change(
+    vehicle: Vehicle,
+    speed: float,
+    width: float = 1.8,
+    preview: float = 0.6,
+    understeer: float = 0.0,
+    **options: Any,
+) -> LaneChange:
+    """Drive through the lanes of ISO 3888-1 at a speed [m/s], with a driver that looks ahead by `preview` [s].
+
+    width: Of the car [m]; lanes are as wide as the standard says for it. understeer: As for the driver. The speed is
+    kept where the car has a drive.
+    """
+    track = lanes(width)
+    before, after = 20.0, 30.0
+    middles = [0.5 * (right + left) for _, _, right, left in track]
+    ends = [
+        (-before, middles[0]),
+        *((x, m) for lane, m in zip(track, middles, strict=True) for x in lane[:2]),
+    ]
+    ends.append((track[-1][1] + after, middles[2]))
+    x = np.arange(ends[0][0], ends[-1][0], 0.5)
+    path = np.column_stack([x, _smooth(x, np.array(ends))])
+    at = np.array([float(vehicle.rest.result[f"{vehicle.body}.position.{c}"][-1]) for c in "xy"])
+    drivers = [path_follower(vehicle, path + at + [before, 0.0], preview, understeer)]
+    if vehicle.drive:
+        drivers.append(speed_keeper(vehicle, speed))
+    duration = (ends[-1][0] - ends[0][0] - 0.5 * after) / speed
+    run = vehicle.run(speed, duration, drivers, **{"output": np.linspace(0.0, duration, 1001), **options})
+    motion = vehicle.motion(run)
+    places = np.asarray(run[f"{vehicle.body}.position"])[:, :2] - at - [before, 0.0]
+    turned = np.asarray(run[f"{vehicle.body}.rotation"])
+    clearance = np.inf
+    half = 0.5 * vehicle.wheelbase
+    for along, aside in ((half, 0.5), (half, -0.5), (-half, 0.5), (-half, -0.5)):
+        corner = places + along * turned[:, :2, 0] + aside * width * turned[:, :2, 1]
+        for first, last, right, left in track:
+            inside = (corner[:, 0] >= first) & (corner[:, 0] <= last)
+            if inside.any():
+                gap = np.minimum(corner[inside, 1] - right, left - corner[inside, 1])
+                clearance = min(clearance, float(gap.min()))
+    deviation = np.abs(places[:, 1] - np.interp(places[:, 0], path[:, 0], path[:, 1]))
+    return LaneChange(
+        run,
+        motion,
+        path,
+        clearance,
+        clearance >= 0.0,
+        float(deviation.max()),
+        float(np.abs(motion.lateral_acceleration).max()),
+        float(motion.speed[0] - motion.speed[-1]),
+    )
+
+
+def _smooth(x: Array, ends: Array) -> Array:
+    """Heights that go from one of `ends` to the next without a kink, level at each."""
+    k = np.clip(np.searchsorted(ends[:, 0], x, side="right") - 1, 0, len(ends) - 2)
+    s = (x - ends[k, 0]) / (ends[k + 1, 0] - ends[k, 0])
+    return np.asarray(ends[k, 1] + (ends[k + 1, 1] - ends[k, 1]) * s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+
+
+@dataclass(frozen=True, eq=False)
+class Ride:
+    """A ride over a rough road, by ISO 2631-1.
+
+    weighted: Root mean square of the vertical acceleration weighted by W_k [m/s^2]. rms: Without weights. crest:
+    Largest over rms of the weighted one. vdv: Vibration dose value [m/s^1.75].
+    """
+
+    result: Result
+    weighted: float
+    rms: float
+    crest: float
+    vdv: float
+
+
+def ride(
+    vehicle: Vehicle, speed: float, duration: float, place: str = "", settle: float = 2.0, **options: Any
+) -> Ride:
+    """Drive over the road of the tyres at a speed [m/s], which is kept where the car has a drive.
+
+    place: The body whose vertical acceleration counts; that of the vehicle where missing. settle: Time at the begin
+    that does not count [s].
+    """
+    if not 0.0 <= settle < duration:
+        raise ModelError(
+            f"settle of a ride must lie between 0 and its duration of {duration:g} s, not {settle!r}"
+        )
+    interval = 1.0 / 400.0
+    count = int(np.floor(duration / interval)) + 1
+    drivers = [speed_keeper(vehicle, speed)] if vehicle.drive else []
+    run = vehicle.run(speed, interval * (count - 1), drivers, **{"output": count - 1, **options})
+    a = np.asarray(run[f"{place or vehicle.body}.acceleration.z"])
+    counts = np.asarray(run.time) >= settle
+    felt = weighted(a, interval)[counts]
+    rms = float(np.sqrt(np.mean(felt**2)))
+    return Ride(
+        run,
+        rms,
+        float(np.sqrt(np.mean(a[counts] ** 2))),
+        float(np.abs(felt).max() / rms) if rms else 0.0,
+        float((np.sum(felt**4) * interval) ** 0.25),
+    )

@@ -1,0 +1,160 @@
+"""A car to be driven: a system with tyres, and the parameters that its driver moves.
+
+Axes and angles are those of ISO 8855: x forwards, y to the left, z up; the steering turns left where it is positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bellcrank.errors import ModelError, unknown_name
+from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.model import System
+from bellcrank.model.forces import Tyre
+from bellcrank.result.result import Result
+from bellcrank.run.events import Controller
+from bellcrank.run.simulation import simulate
+
+Array = NDArray[np.float64]
+
+
+class Motion(NamedTuple):
+    """How a car moves, over time.
+
+    time: [s]. speed: Forwards [m/s]. yaw_rate: [rad/s]. lateral_acceleration: In the road, to the left of the car
+    [m/s^2]. sideslip: Angle of the velocity to the left of the car [rad]. roll: About its x axis [rad].
+    """
+
+    time: Array
+    speed: Array
+    yaw_rate: Array
+    lateral_acceleration: Array
+    sideslip: Array
+    roll: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Vehicle:
+    """A system that a driver can steer.
+
+    body: Name of the body whose motion is measured; it has a free joint to the ground. steering: Name of the parameter
+    that steers. drive, brake: Names of those that drive and brake; empty where there are none. ratio: Angle of the
+    front wheels [rad] for one of the steering parameter. drive_force: Force forwards [N] for one of the drive
+    parameter.
+    """
+
+    system: System
+    body: str
+    steering: str = "steering"
+    drive: str = ""
+    brake: str = ""
+    ratio: float = 1.0
+    drive_force: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.body not in self.system.bodies:
+            raise unknown_name("body", self.body, self.system.bodies)
+        for name in (self.steering, self.drive, self.brake):
+            if name and name not in self.system.parameters:
+                raise unknown_name("parameter", name, self.system.parameters)
+        if not self.tyres:
+            raise ModelError(f"{self.system.name!r} has no tyres; add them by system.tyre(...)")
+        if self.ratio == 0.0 or self.drive_force == 0.0:
+            raise ModelError("ratio and drive_force of a vehicle must not be 0")
+
+    @property
+    def tyres(self) -> tuple[Tyre, ...]:
+        """Its tyres."""
+        return tuple(f for f in self.system.forces.values() if isinstance(f, Tyre))
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The system, analysed once for all manoeuvres."""
+        return analyse(self.system)
+
+    @cached_property
+    def rest(self) -> Any:
+        """Where it stands; the road must be level there, or it rolls to where it is."""
+        return self.mechanism.equilibrium()
+
+    @cached_property
+    def wheelbase(self) -> float:
+        """Between the middle of the front and of the rear wheels where it stands [m]."""
+        x = np.array([float(self.rest.result[f"{t.frame.body.name}.position.x"][-1]) for t in self.tyres])
+        front = x > x.mean()
+        if not front.any() or front.all():
+            raise ModelError(
+                f"the wheels of {self.system.name!r} stand one beside the other; there is no wheelbase"
+            )
+        return float(x[front].mean() - x[~front].mean())
+
+    @cached_property
+    def mass(self) -> float:
+        """Of all bodies, by the loads of the tyres where it stands [kg]."""
+        load = sum(float(self.rest.result[f"{t.name}.load"][-1]) for t in self.tyres)
+        return load / float(np.linalg.norm([float(x) for x in self.system.gravity]))
+
+    def rolling(self, speed: float) -> State:
+        """Static equilibrium with a speed forwards [m/s] and wheels that roll without slip."""
+        mechanism, rest = self.mechanism, self.rest
+        linkage, names = mechanism.linkage, mechanism.speed_names
+        placed = linkage.placements[self.body]
+        link = linkage.links[placed.link]
+        free = f"{link.joint}.velocity_x"
+        if free not in names or link.parent >= 0:
+            raise ModelError(f"body {self.body!r} needs a free joint to the ground, by which it drives")
+        u = np.zeros_like(rest.state.u)
+        turned = np.array(rest.result[f"{self.body}.rotation"][-1])
+        k = names.index(free)
+        u[k : k + 3] = np.array(placed.r, dtype=float) @ turned.T @ np.array([speed, 0.0, 0.0])
+        for tyre in self.tyres:
+            wheel = tyre.frame.body
+            hub = next((one for one in linkage.links if one.name == wheel.name), None)
+            spins = f"{hub.joint}.angle" if hub is not None else ""
+            if spins not in names:
+                continue
+            joint = self.system.joints[hub.joint]  # type: ignore[union-attr]
+            side, sense = (joint.b, 1.0) if joint.b.body is wheel else (joint.a, -1.0)
+            axis = np.array(side.rotation, dtype=float)[:, 2] @ np.array(tyre.axis, dtype=float)
+            load = float(rest.result[f"{tyre.name}.load"][-1])
+            radius = float(tyre.law.rolling_radius(load, speed / tyre.law.free_radius))
+            u[names.index(spins)] = np.sign(axis) * sense * speed / radius
+        return State(rest.state.t, rest.state.q, u)
+
+    def run(
+        self, speed: float, duration: float, controllers: Sequence[Controller] = (), **options: Any
+    ) -> Result:
+        """A run that begins in :meth:`rolling`. options: Those of `simulate`."""
+        return simulate(
+            self.mechanism, duration, start=self.rolling(speed), controllers=controllers, **options
+        )
+
+    def setting(self, parameter: str, value: float, duration: float) -> Controller:
+        """Sets a parameter at the start of a run of a duration [s]."""
+        return Controller(f"set {parameter}", duration, [], lambda t, m: {parameter: value})
+
+    def motion_at_rest(self) -> Motion:
+        """How the car stands."""
+        return self.motion(self.rest.result)
+
+    def motion(self, result: Result) -> Motion:
+        """How the car moves in a run."""
+        turned = np.asarray(result[f"{self.body}.rotation"])
+        v, a = np.asarray(result[f"{self.body}.velocity"]), np.asarray(result[f"{self.body}.acceleration"])
+        ahead = turned[:, :2, 0] / np.linalg.norm(turned[:, :2, 0], axis=1)[:, None]
+        left = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
+        onward, across = np.sum(v[:, :2] * ahead, axis=1), np.sum(v[:, :2] * left, axis=1)
+        return Motion(
+            np.asarray(result.time),
+            onward,
+            np.asarray(result[f"{self.body}.angular_velocity.z"]),
+            np.sum(a[:, :2] * left, axis=1),
+            np.arctan2(across, onward),
+            np.arcsin(np.clip(turned[:, 2, 1], -1.0, 1.0)),
+        )
