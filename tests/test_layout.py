@@ -17,7 +17,7 @@ from folders import DRAWING, FOLDERS, PACKAGE, drawing, folder_of, imports, modu
 
 KNOWN: set[tuple[str, str]] = set()
 """Imports that still go up."""
-ASKED = re.compile(r"""\bprovided\(\s*"([^"]+)"\s*\)""")
+ASKED = re.compile(r"""\bprovided(?:_by)?\(\s*"([^"]+)"\s*\)""")
 
 
 def test_every_folder_has_its_place() -> None:

@@ -101,8 +101,8 @@ def test_factorisation_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from bellcrank.elastic import assembled
 
     calls = []
-    real = assembled.splu
-    monkeypatch.setattr(assembled, "splu", lambda *a, **k: calls.append(1) or real(*a, **k))
+    real = assembled.factorised
+    monkeypatch.setattr(assembled, "factorised", lambda *a, **k: calls.append(1) or real(*a, **k))
     body = ball(4, 4.0)
     system = Assembled([body])
     interface = ObstacleInterface(Contact(body, elastic.RigidPlane()), system)

@@ -87,7 +87,7 @@ def foreign(path: Path) -> None:
     """What ``bellcrank check`` does with the file of another program."""
     from bellcrank.cli.inputs import foreign
 
-    foreign(str(path)).system.mechanism()
+    foreign(str(path), allow=("all",)).system.mechanism()
 
 
 def study(path: Path) -> None:

@@ -113,4 +113,4 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(ModelError, match="needs accelerations"):
         needy.simulate(0.1)
     with pytest.raises(ModelError, match="does not follow first-order states, here 'push'"):
-        lagging().equilibrium()
+        lagging().kinematics(0.1)

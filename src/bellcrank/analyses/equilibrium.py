@@ -142,7 +142,7 @@ def equilibrium(
     the balls of a governor on its turning spindle. nearest: take the nearest equilibrium even if unstable; by
     default the search goes downhill. initial, parameters, start: as for a run; the search begins there. hold:
     coordinates that stay where they are, ``"joint"``, ``"joint.angle"``, ``"flight.x"``, such as the place of a car on
-    an uneven road. First-order states come to rest too, but for the deflections of tyres and bristles, which stay.
+    an uneven road. iterations: Newton steps at most. First-order states come to rest too, but for the deflections of tyres and bristles, which stay.
     """
     from bellcrank.run.simulation import prepared
 

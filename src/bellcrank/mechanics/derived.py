@@ -362,4 +362,4 @@ def derived(
     return Derivation(linkage, name, what, labels, positions, velocities, within).constraint()
 
 
-__all__ = ["BodyKinematics", "derived"]
+__all__ = ["BodyKinematics", "Derivation", "derived"]

@@ -21,6 +21,7 @@ RESERVED = {
     "power": "power.drivers",
     "momentum": "momentum",
     "angular_momentum": "angular_momentum",
+    "center_of_mass": "center_of_mass",
     "constraints": "constraints.position",
 }
 """First words of the quantities of a whole mechanism, each with one of them; no object with quantities of its own may
