@@ -137,12 +137,13 @@ def equilibrium(
 ) -> Equilibrium:
     """Where the mechanism stays at rest, on its contacts as well.
 
-    t: time at which forces and drivers are taken (default: that of the start). drivers: "frozen" at their
-    values, or "moving": the steady state in which the freedoms rest while drivers keep their speeds, such as
-    the balls of a governor on its turning spindle. nearest: take the nearest equilibrium even if unstable; by
-    default the search goes downhill. initial, parameters, start: as for a run; the search begins there. hold:
-    coordinates that stay where they are, ``"joint"``, ``"joint.angle"``, ``"flight.x"``, such as the place of a car on
-    an uneven road. iterations: Newton steps at most. First-order states come to rest too, but for the deflections of tyres and bristles, which stay.
+    t: time at which forces and drivers are taken (default: that of the start). drivers: "frozen" at their values,
+    or "moving": the steady state in which the freedoms rest while drivers keep their speeds, such as the balls of a
+    governor on its turning spindle. nearest: take the nearest equilibrium even if unstable; by default the search
+    goes downhill. initial, parameters, start: as for a run; the search begins there. hold: coordinates that stay
+    where they are, ``"joint"``, ``"joint.angle"``, ``"flight.x"``, such as the place of a car on an uneven road.
+    iterations: Newton steps at most. First-order states come to rest too, but for the deflections of tyres and
+    bristles, which stay.
     """
     from bellcrank.run.simulation import prepared
 

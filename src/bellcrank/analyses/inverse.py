@@ -58,11 +58,11 @@ def inverse_dynamics(
 ) -> InverseDynamics:
     """The efforts needed for a motion, all forces of the system acting.
 
-    motion: by joint, ``"joint.coordinate"`` or (joint, coordinate): a function of t, or values at the output
-    times (joined by a spline); with the system's own drivers they must cover every freedom. Or a Result of
-    this mechanism, whose accelerations and first-order states are taken as they are; rigid contacts must be open all
-    along. None: the system's own drivers. duration, output, initial, parameters, start: as for a run. actuators: with a Result, the coordinates that make the effort
-    (default: the independent ones).
+    motion: by joint, ``"joint.coordinate"`` or (joint, coordinate): a function of t, or values at the output times
+    (joined by a spline); with the system's own drivers they must cover every freedom. Or a Result of this
+    mechanism, whose accelerations and first-order states are taken as they are; rigid contacts must be open all
+    along. None: the system's own drivers. duration, output, initial, parameters, start: as for a run. actuators:
+    with a Result, the coordinates that make the effort (default: the independent ones).
     """
     from bellcrank.run.simulation import output_times, prepared
 

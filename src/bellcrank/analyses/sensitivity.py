@@ -97,11 +97,11 @@ def sensitivity(
 ) -> Sensitivity:
     """Derivatives of quantities along a run by parameters.
 
-    outputs: quantities by name, accelerations and reactions included. by: parameters by name (default:
-    all). integrator, tolerance, output, initial, parameters, start: as for a run. With a state as start=, its independent positions and speeds stay as given
-    and the dependent ones follow; with "equilibrium" the run starts at rest in the static equilibrium, which moves
-    with the parameters; else the start is assembled anew for each parameter value. Continuous contacts are followed; a
-    rigid one that strikes is an error that names it.
+    outputs: quantities by name, accelerations and reactions included. by: parameters by name (default: all).
+    integrator, tolerance, output, initial, parameters, start: as for a run. With a state as start=, its independent
+    positions and speeds stay as given and the dependent ones follow; with "equilibrium" the run starts at rest in
+    the static equilibrium, which moves with the parameters; else the start is assembled anew for each parameter
+    value. Continuous contacts are followed; a rigid one that strikes is an error that names it.
     """
     from bellcrank.run.simulation import output_times, prepared
 
