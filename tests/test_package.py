@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import bellcrank
+from bellcrank.base.optional import needed
 from bellcrank.base.provided import provided
 from bellcrank.model import System
 
@@ -50,3 +52,21 @@ def test_methods_spell_out_the_arguments_of_their_functions(method: Callable, se
     own = list(inspect.signature(method).parameters.values())[1:]
     theirs = list(inspect.signature(provided(service)).parameters.values())[1:]
     assert [(p.name, p.kind, p.default) for p in own] == [(p.name, p.kind, p.default) for p in theirs]
+
+
+def test_missing_packages_are_named_with_an_extra_that_brings_them() -> None:
+    root = Path(__file__).parents[1]
+    extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    found = 0
+    for path in (root / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "needed":
+                package, extra = (ast.literal_eval(a) for a in node.args[2:])
+                brought = " ".join(extras[extra]).lower().replace("distributed", "dask")
+                assert package.lower() in brought, f"{path.name}: {package} is not in the extra {extra}"
+                found += 1
+    assert found >= 12
+    with pytest.raises(bellcrank.ModelError, match=r"a test needs nothing: pip install 'bellcrank\[none\]'"):
+        needed("no_such_package", "a test", "nothing", "none")

@@ -152,11 +152,3 @@ def test_control_gets_the_same_matrices() -> None:
     assert isinstance(model, control.StateSpace)
     np.testing.assert_allclose(model.A, linear.A)
     assert model.state_labels[1] == "hinge_angle"
-
-
-def test_without_control_the_remedy_is_told() -> None:
-    try:
-        import control  # noqa: F401
-    except ImportError:
-        with pytest.raises(ImportError, match="pip install control"):
-            cart_pole().linearize().to_control()

@@ -31,6 +31,7 @@ from bellcrank.analyses.tangent import (
     speed_map,
     speed_map_rate,
 )
+from bellcrank.base.optional import needed
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanism import Mechanism
 from bellcrank.mechanism.initial import rates_alone
@@ -174,10 +175,7 @@ class Linear:
 
     def to_control(self) -> Any:
         """A ``control.StateSpace`` with these names (needs the package python-control)."""
-        try:
-            import control  # type: ignore[import-not-found, unused-ignore]
-        except ImportError as error:
-            raise ImportError("to_control needs the package 'control': pip install control") from error
+        control = needed("control", "to_control", "control", "control")
         return control.ss(
             self.A,
             self.B,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bellcrank.base.words import counted
 from bellcrank.cli.inputs import Initial, Model, Set
-from bellcrank.cli.output import Json, Table, counted, on_terminal, show, show_json
+from bellcrank.cli.output import Json, Table, on_terminal, show, show_json
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism

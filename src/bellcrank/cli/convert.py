@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bellcrank.base.words import counted
 from bellcrank.cli import completion
-from bellcrank.cli.output import Json, Table, counted, note, show, show_json
+from bellcrank.cli.output import Json, Table, note, show, show_json
 
 if TYPE_CHECKING:
     from bellcrank.files.imported import Imported

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bellcrank.base.words import seconds
 from bellcrank.cli import completion
-from bellcrank.cli.output import Json, Table, note, number, seconds, show, show_json
+from bellcrank.cli.output import Json, Table, note, number, show, show_json
 
 if TYPE_CHECKING:
     from bellcrank.apps.drive.drive import Drive

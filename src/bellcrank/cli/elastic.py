@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bellcrank.cli.output import Table, note, number, seconds, show, show_json
+from bellcrank.base.words import seconds
+from bellcrank.cli.output import Table, note, number, show, show_json
 
 if TYPE_CHECKING:
     from bellcrank.elastic.result import ElasticResult

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bellcrank.cli.output import Json, Table, counted, note, number, seconds, show, show_json
+from bellcrank.base.words import counted, seconds
+from bellcrank.cli.output import Json, Table, note, number, show, show_json
 from bellcrank.cli.sweep import INTERRUPTED, Cluster, Out, Plots, StudyFile, Threads, check_threads, folder
 
 if TYPE_CHECKING:

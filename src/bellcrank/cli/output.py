@@ -114,16 +114,3 @@ def note(text: str) -> None:
 def number(x: float) -> str:
     """Six digits."""
     return f"{x + 0.0:.6g}"
-
-
-def seconds(x: float) -> str:
-    """A time with a unit of its size."""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if x >= factor:
-            return f"{x / factor:.3g} {unit}"
-    return f"{x / 1e-9:.3g} ns"
-
-
-def counted(n: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bellcrank.base.words import counted, seconds
 from bellcrank.cli import completion
 from bellcrank.cli.inputs import Initial, Model, Quantity, Set
-from bellcrank.cli.output import Json, Table, counted, note, number, seconds, show, show_json
+from bellcrank.cli.output import Json, Table, note, number, show, show_json
 
 if TYPE_CHECKING:
     from pathlib import Path

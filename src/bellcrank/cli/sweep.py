@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bellcrank.cli.output import Json, Table, counted, note, number, seconds, show, show_json
+from bellcrank.base.words import counted, seconds
+from bellcrank.cli.output import Json, Table, note, number, show, show_json
 
 if TYPE_CHECKING:
     from bellcrank.study.outcome import Outcome

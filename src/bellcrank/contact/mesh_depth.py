@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
 from bellcrank.contact.mesh_winding import Bins, bins_of, windings
 from bellcrank.errors import ModelError
 
@@ -56,11 +57,7 @@ clear are halved."""
 
 def igl() -> Any:
     """libigl, or an error that says how to get it."""
-    try:
-        import igl as found
-    except ImportError as error:
-        raise ModelError("meshes as contact shapes need libigl: pip install 'bellcrank[mesh]'") from error
-    return found
+    return needed("igl", "a mesh as a contact shape", "libigl", "mesh")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
 from bellcrank.errors import ModelError
 from bellcrank.fe import gltf
 
@@ -67,10 +68,7 @@ def _binary_stl(data: bytes) -> tuple[Array, NDArray[np.int64]]:
 
 
 def _by_trimesh(data: bytes, kind: str) -> tuple[Array, NDArray[np.int64]]:
-    try:
-        import trimesh
-    except ImportError as error:
-        raise ModelError(f".{kind} files are read by trimesh: pip install 'bellcrank[mesh]'") from error
+    trimesh = needed("trimesh", f"a .{kind} file", "trimesh", "mesh")
     more = {"skip_materials": True} if kind in ("obj", "ply") else {}
     mesh: Any = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh", process=False, **more)
     faces = getattr(mesh, "faces", ())

@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bellcrank.base.optional import needed
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
 from bellcrank.run.events import Controller
 
@@ -50,10 +51,9 @@ class _Unit:
     def __init__(
         self, path: Path, inputs: dict[str, str], outputs: dict[str, str], start: dict[str, float]
     ) -> None:
-        try:
-            from fmpy import read_model_description
-        except ImportError as error:
-            raise ModelError("FMUs are run by FMPy: pip install 'bellcrank[fmu]'") from error
+        needed("fmpy", "an FMU as a controller", "FMPy", "fmu")
+        from fmpy import read_model_description
+
         self.path, self.inputs, self.outputs, self.start = path, inputs, outputs, start
         self.folder = _unpacked(path)
         self._clean = weakref.finalize(self, shutil.rmtree, self.folder, True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bellcrank.base.optional import needed
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import inlined
 from bellcrank.program.trace import Expr
@@ -50,13 +51,7 @@ def casadi_function(
 
 
 def _package() -> Any:
-    try:
-        import casadi
-    except ImportError:
-        raise ImportError(
-            "CasADi functions need the package casadi: pip install 'bellcrank[casadi]'"
-        ) from None
-    return casadi
+    return needed("casadi", "export as CasADi functions", "casadi", "casadi")
 
 
 def _rules(casadi: Any) -> dict[str, Callable[..., Any]]:

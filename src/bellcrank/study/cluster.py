@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
 from bellcrank.base.version import __version__
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.study.work import Rows, Work
@@ -145,10 +146,9 @@ def _version() -> str:
 @contextmanager
 def client_of(cluster: Any) -> Iterator[Any]:
     """A dask client: the one given, one of the scheduler at an address, or one of a cluster started for it."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise BellcrankError("a cluster needs dask: pip install 'bellcrank[study]'") from error
+    needed("distributed", "a cluster", "dask", "study")
+    from distributed import Client, LocalCluster
+
     if isinstance(cluster, Client):
         yield cluster
         return

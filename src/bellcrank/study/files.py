@@ -13,7 +13,8 @@ from os import PathLike
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.base.optional import needed
+from bellcrank.errors import ModelError
 from bellcrank.files import load, read_text
 from bellcrank.files.beside import below, is_file
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
@@ -64,12 +65,11 @@ def read_study(path: str | PathLike[str]) -> LoadedStudy:
 
 
 def _validated(root: Entries) -> StudyFile:
-    try:
-        from pydantic import ValidationError
+    needed("pydantic", "a study file", "pydantic", "study")
+    from pydantic import ValidationError
 
-        from bellcrank.study.layout import StudyFile
-    except ImportError as error:
-        raise BellcrankError("study files need pydantic: pip install 'bellcrank[study]'") from error
+    from bellcrank.study.layout import StudyFile
+
     try:
         return StudyFile.model_validate(_plain(root))
     except ValidationError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
 from bellcrank.study.designs import OneAtATime
 from bellcrank.view.curves import COLOURS, pretty
@@ -337,11 +338,10 @@ def indices(found: Indices, measure: str, path: Path = None) -> Any:
 
 
 def _figure(rows: int, columns: int, size: tuple[float, float], title: str) -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise BellcrankError("plots need matplotlib: pip install 'bellcrank[view]'") from error
-    figure = Figure(figsize=(size[0] * columns + 0.7, size[1] * rows + 0.7), dpi=150, layout="constrained")
+    figures = needed("matplotlib.figure", "a plot", "matplotlib", "view")
+    figure = figures.Figure(
+        figsize=(size[0] * columns + 0.7, size[1] * rows + 0.7), dpi=150, layout="constrained"
+    )
     figure.suptitle(_plain(title), x=0.01, ha="left", fontsize=11, color=INK, weight="bold")
     return figure, figure.subplots(rows, columns, squeeze=False)
 

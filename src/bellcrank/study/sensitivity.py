@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
 from bellcrank.study.designs import Given, through_quantiles
 from bellcrank.study.distributions import Distribution
@@ -194,10 +195,7 @@ def _problem(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _salib() -> None:
-    try:
-        import SALib  # noqa: F401
-    except ImportError as error:
-        raise BellcrankError("global sensitivity needs SALib: pip install 'bellcrank[study]'") from error
+    needed("SALib", "global sensitivity", "SALib", "study")
 
 
 __all__ = ["Indices", "Screening", "morris", "sobol_indices"]

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.base.blocks import plain_json
+from bellcrank.base.optional import needed
 from bellcrank.base.whole_files import read_regular, write_whole
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.study.work import Rows
@@ -238,10 +239,7 @@ def reserved(name: str) -> bool:
 
 
 def _parquet() -> None:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise BellcrankError("a store needs pyarrow: pip install 'bellcrank[study]'") from error
+    needed("pyarrow.parquet", "a store", "pyarrow", "study")
 
 
 __all__ = ["DamagedPart", "Store", "reserved"]

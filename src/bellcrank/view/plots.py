@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.base.optional import needed
-from bellcrank.errors import BellcrankError, ModelError, unknown_name
+from bellcrank.errors import ModelError, unknown_name
 from bellcrank.view.curves import Panel, default_names, panels, pretty, span
 
 if TYPE_CHECKING:
@@ -52,12 +52,9 @@ def stacked(
     impacts: Sequence[float] = (),
 ) -> Any:
     """Panels one above another over a common time, events and impacts marked; the matplotlib figure."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise BellcrankError("plots need matplotlib: pip install 'bellcrank[view]'") from error
+    figures = needed("matplotlib.figure", "a plot", "matplotlib", "view")
     heights = [1.9 + 0.12 * max(len(p.curves) - 3, 0) for p in drawn]
-    figure = Figure(figsize=(8.6, 0.9 + sum(heights)), dpi=150, layout="constrained")
+    figure = figures.Figure(figsize=(8.6, 0.9 + sum(heights)), dpi=150, layout="constrained")
     axes = figure.subplots(len(drawn), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for axis, panel in zip(axes, drawn, strict=True):
         _draw(axis, panel)

@@ -11,6 +11,7 @@ from typing import Any
 from bellcrank.apps.drive import packing
 from bellcrank.apps.drive.controls import Wish
 from bellcrank.apps.drive.drive import Drive
+from bellcrank.base.optional import needed
 from bellcrank.errors import ModelError
 from bellcrank.view.gate import Gate
 from bellcrank.view.pages import fill, policy, text
@@ -60,10 +61,7 @@ class DriveServer:
         return f"http://{host}:{self.port}/"
 
     def _bound(self, port: int) -> Any:
-        try:
-            from websockets.sync.server import serve
-        except ImportError as error:
-            raise ModelError("the page of a drive needs websockets: pip install 'bellcrank[view]'") from error
+        serve = needed("websockets.sync.server", "the page of a drive", "websockets", "view").serve
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         try:
             bound = socket.create_server((self.host, port), family=family)

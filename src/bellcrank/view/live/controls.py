@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.words import counted, seconds
 from bellcrank.model.forces import ContactForce
 from bellcrank.program.trace import Expr
 from bellcrank.view.animation import speeds_for
@@ -186,7 +187,9 @@ def jumps(result: Result) -> dict[str, float]:
 def words(result: Result) -> str:
     """How a run went."""
     run = result.run
-    return f"{run.method}, {run.steps} steps in {1e3 * run.seconds:.3g} ms" if run.steps else run.status
+    return (
+        f"{run.method}, {counted(run.steps, 'step')} in {seconds(run.seconds)}" if run.steps else run.status
+    )
 
 
 def _span(time: Array) -> tuple[float, float]:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from bellcrank.base.optional import needed
 from bellcrank.errors import ModelError
 from bellcrank.view.gate import Gate
 
@@ -20,10 +21,7 @@ _STARTING = threading.Lock()
 
 def gated_server(host: str, port: int, name: str) -> Any:
     """A viser server at `host` and `port` that answers its own page alone."""
-    try:
-        import viser
-    except ImportError as error:
-        raise ModelError("the viewer needs viser: pip install 'bellcrank[view]'") from error
+    viser = needed("viser", "the viewer", "viser", "view")
     # viser greets on standard output, which belongs to whoever calls.
     with contextlib.redirect_stdout(io.StringIO()), _in_front(Gate(host)) as gated:
         server = viser.ViserServer(host=host, port=port, label=name[:60], verbose=False)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.base.words import counted, seconds
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.mechanism import Mechanism
 from bellcrank.model.system import System
@@ -128,7 +129,9 @@ class Viewer(Player):
                 result = simulate()
                 if not self._stop.is_set():
                     self._later(lambda: self._take(result))
-                    self.controls.report(f"{result.run.steps} steps in {1e3 * result.run.seconds:.3g} ms")
+                    self.controls.report(
+                        f"{counted(result.run.steps, 'step')} in {seconds(result.run.seconds)}"
+                    )
             except _Ended:
                 pass
             except BellcrankError as error:
