@@ -25,7 +25,7 @@ def test_a_plane_four_bar_of_spatial_hinges_drops_three_equations() -> None:
         "cut joint 'elbow': z of the point",
     ]
     report = str(found)
-    assert "5 constraint equations (3 redundant), 1 degrees of freedom" in report
+    assert "5 constraint equations (3 redundant), 1 degree of freedom" in report
     for name in found.redundant:
         assert name in report
     assert analyse(engine(0.8)).degrees_of_freedom == 1

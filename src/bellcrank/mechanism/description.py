@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bellcrank.base.words import counted
 from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.topology import describe
 
@@ -21,9 +22,10 @@ def describe_mechanism(mechanism: Mechanism) -> str:
         else ""
     )
     lines = [
-        f"{mechanism.system.name}: {len(mechanism.system.bodies)} bodies, {mechanism.coordinates} coordinates, "
-        f"{mechanism.constraints} constraint equations ({len(mechanism.dropped)} redundant), "
-        f"{mechanism.degrees_of_freedom} degrees of freedom{besides}",
+        f"{mechanism.system.name}: {counted(len(mechanism.system.bodies), 'body', 'bodies')}, "
+        f"{counted(mechanism.coordinates, 'coordinate')}, {counted(mechanism.constraints, 'constraint equation')} "
+        f"({len(mechanism.dropped)} redundant), "
+        f"{counted(mechanism.degrees_of_freedom, 'degree of freedom', 'degrees of freedom')}{besides}",
         "",
         describe(mechanism.tree),
         "",

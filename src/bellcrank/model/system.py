@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.base.provided import provided
+from bellcrank.base.words import counted
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec
 from bellcrank.model import checks
@@ -56,7 +57,8 @@ class System(
             )
 
     def __repr__(self) -> str:
-        return f"<System {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints>"
+        bodies, joints = counted(len(self.bodies), "body", "bodies"), counted(len(self.joints), "joint")
+        return f"<System {self.name!r}: {bodies}, {joints}>"
 
     def _repr_html_(self) -> str:
         """In a notebook: the mechanism as it is described."""
