@@ -81,7 +81,7 @@ def description(contents: Contents, version: str, token: str) -> bytes:
         stopTime=stop,
         tolerance=repr(contents.tolerance),
     )
-    (_variables2 if version == "2.0" else _variables3)(root, found, set(units))
+    _variables(root, found, set(units), version == "2.0")
     text: bytes = tostring(root, encoding="UTF-8", xml_declaration=True)
     return text
 
@@ -116,7 +116,8 @@ def _root(contents: Contents, version: str, token: str) -> Element:
     return root
 
 
-def _variables2(root: Element, found: list[Variable], units: set[str]) -> None:
+def _variables(root: Element, found: list[Variable], units: set[str], two: bool) -> None:
+    """Variables and structure; FMI 2.0 counts variables from one, 3.0 names them by reference."""
     parent = SubElement(root, "ModelVariables")
     for k, v in enumerate(found):
         head = {
@@ -127,51 +128,29 @@ def _variables2(root: Element, found: list[Variable], units: set[str]) -> None:
         }
         if v.initial:
             head["initial"] = v.initial
-        real = _numbers(v, units)
+        numbers = _numbers(v, units)
         if v.rate_of is not None:
-            # FMI 2.0 counts variables from one.
-            real["derivative"] = str(v.rate_of + 1)
-        SubElement(SubElement(parent, "ScalarVariable", head), "Real", real)
-    structure = SubElement(root, "ModelStructure")
-    outputs = [k for k, v in enumerate(found) if v.causality == "output"]
-    rates = [k for k, v in enumerate(found) if v.rate_of is not None]
-    for name, places in (
-        ("Outputs", outputs),
-        ("Derivatives", rates),
-        ("InitialUnknowns", sorted(outputs + rates)),
-    ):
-        if places:
-            group = SubElement(structure, name)
-            for k in places:
-                SubElement(group, "Unknown", index=str(k + 1))
-
-
-def _variables3(root: Element, found: list[Variable], units: set[str]) -> None:
-    parent = SubElement(root, "ModelVariables")
-    for k, v in enumerate(found):
-        head = {
-            "name": v.name,
-            "valueReference": str(k),
-            "causality": v.causality,
-            "variability": v.variability,
-        }
-        if v.initial:
-            head["initial"] = v.initial
-        head |= _numbers(v, units)
-        if v.rate_of is not None:
-            head["derivative"] = str(v.rate_of)
-        SubElement(parent, "Float64", head)
+            numbers["derivative"] = str(v.rate_of + two)
+        if two:
+            SubElement(SubElement(parent, "ScalarVariable", head), "Real", numbers)
+        else:
+            SubElement(parent, "Float64", head | numbers)
     structure = SubElement(root, "ModelStructure")
     outputs = [k for k, v in enumerate(found) if v.causality == "output"]
     rates = [k for k, v in enumerate(found) if v.rate_of is not None]
     groups = (
-        ("Output", outputs),
-        ("ContinuousStateDerivative", rates),
-        ("InitialUnknown", sorted(outputs + rates)),
+        ("Outputs", "Output", outputs),
+        ("Derivatives", "ContinuousStateDerivative", rates),
+        ("InitialUnknowns", "InitialUnknown", sorted(outputs + rates)),
     )
-    for name, places in groups:
-        for k in places:
-            SubElement(structure, name, valueReference=str(k))
+    for together, single, places in groups:
+        if two and places:
+            group = SubElement(structure, together)
+            for k in places:
+                SubElement(group, "Unknown", index=str(k + 1))
+        elif not two:
+            for k in places:
+                SubElement(structure, single, valueReference=str(k))
 
 
 def _numbers(v: Variable, units: set[str]) -> dict[str, str]:
