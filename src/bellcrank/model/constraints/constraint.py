@@ -87,6 +87,18 @@ class Constraint:
         return ()
 
 
+@dataclass(frozen=True, eq=False)
+class BetweenFrames(Constraint):
+    """A constraint between frames of two bodies; b is the one that is pushed."""
+
+    a: Frame
+    b: Frame
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.a, self.b)
+
+
 _Kind = TypeVar("_Kind", bound=Constraint)
 
 

@@ -19,8 +19,13 @@ from bellcrank.base.keys import NUMBER, SIDE, VECTOR_FUNCTION, Keys, may, must
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec, add, dot, scale, sub
 from bellcrank.model import checks
-from bellcrank.model.constraints.constraint import Constraint, ConstraintMethod, Effort, Unknown
-from bellcrank.model.constraints.points import OnSomething, place_in
+from bellcrank.model.constraints.constraint import (
+    BetweenFrames,
+    ConstraintMethod,
+    Effort,
+    Unknown,
+)
+from bellcrank.model.constraints.points import place_in
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Side
@@ -102,7 +107,7 @@ def on_curve(act: Acting, curve: Curve, s: Scalar) -> tuple[Vec, Vec]:
 
 
 @dataclass(frozen=True, eq=False)
-class PointOnCurve(OnSomething):
+class PointOnCurve(BetweenFrames):
     """On the curve c(s) of frame a, s near `start` at the start."""
 
     kind = "point_on_curve"
@@ -128,7 +133,7 @@ class PointOnCurve(OnSomething):
 
 
 @dataclass(frozen=True, eq=False)
-class CurveOnCurve(Constraint):
+class CurveOnCurve(BetweenFrames):
     """The curves of frames a and b, each in the xy plane of its frame, touch each other."""
 
     kind = "curve_on_curve"
@@ -142,16 +147,10 @@ class CurveOnCurve(Constraint):
         may("start_b", NUMBER, "The same of the second.", plain=True),
     )
 
-    a: Frame
-    b: Frame
     curve_a: Curve
     curve_b: Curve
     start_a: float = 0.0
     start_b: float = 0.0
-
-    @property
-    def frames(self) -> tuple[Frame, ...]:
-        return (self.a, self.b)
 
     def unknowns(self) -> Sequence[Unknown]:
         return (Unknown("s_a", self.start_a), Unknown("s_b", self.start_b))

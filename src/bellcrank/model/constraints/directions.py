@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from bellcrank.base.keys import SIDE, Keys, must
 from bellcrank.math.tuples import dot
-from bellcrank.model.constraints.constraint import Constraint, ConstraintMethod, Effort
-from bellcrank.model.frames import Frame
+from bellcrank.model.constraints.constraint import BetweenFrames, ConstraintMethod, Effort
 from bellcrank.model.joints import Side
 from bellcrank.program.trace import Scalar
 
@@ -23,19 +22,7 @@ _SIDES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Directions(Constraint):
-    """Equations between the axes of two frames."""
-
-    a: Frame
-    b: Frame
-
-    @property
-    def frames(self) -> tuple[Frame, ...]:
-        return (self.a, self.b)
-
-
-@dataclass(frozen=True, eq=False)
-class Parallel(Directions):
+class Parallel(BetweenFrames):
     """z of frame b stays along z of frame a."""
 
     kind = "parallel"
@@ -50,7 +37,7 @@ class Parallel(Directions):
 
 
 @dataclass(frozen=True, eq=False)
-class Perpendicular(Directions):
+class Perpendicular(BetweenFrames):
     """z of frame b stays perpendicular to z of frame a."""
 
     kind = "perpendicular"
@@ -65,7 +52,7 @@ class Perpendicular(Directions):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstantVelocity(Directions):
+class ConstantVelocity(BetweenFrames):
     """Two shafts, along z of their frames, turn by the same angle whatever the angle between them.
 
     The rotation from a to b is one about an axis perpendicular to both shafts: its matrix C has C_xy = C_yx.

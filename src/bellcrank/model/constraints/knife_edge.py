@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bellcrank.base.keys import AXIS, SIDE, Keys, must
 from bellcrank.math.tuples import Vec, add, dot, scale, sub
 from bellcrank.model import checks
-from bellcrank.model.constraints.constraint import Constraint, ConstraintMethod, Effort
+from bellcrank.model.constraints.constraint import BetweenFrames, ConstraintMethod, Effort
 from bellcrank.model.constraints.rolling import material_velocity
-from bellcrank.model.frames import Frame
 from bellcrank.model.joints import Side
 from bellcrank.program.trace import Scalar
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class KnifeEdge(Constraint):
+class KnifeEdge(BetweenFrames):
     """The point b has no velocity against a along `axis`, a direction fixed in b's body."""
 
     kind = "knife_edge"
@@ -31,13 +30,7 @@ class KnifeEdge(Constraint):
         must("axis", AXIS, "Direction across the blade, in the axes of its body."),
     )
 
-    a: Frame
-    b: Frame
     axis: Vec
-
-    @property
-    def frames(self) -> tuple[Frame, ...]:
-        return (self.a, self.b)
 
     def velocity_efforts(self) -> Sequence[Effort]:
         return (Effort("lateral_force", "N"),)

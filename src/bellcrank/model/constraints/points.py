@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.base.keys import FUNCTION, SIDE, Keys, must
 from bellcrank.math.tuples import Vec, dot, sub
-from bellcrank.model.constraints.constraint import Constraint, ConstraintMethod, Effort
+from bellcrank.model.constraints.constraint import BetweenFrames, ConstraintMethod, Effort
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Side
@@ -29,19 +29,7 @@ def place_in(act: Acting, a: Frame, b: Frame) -> Vec:
 
 
 @dataclass(frozen=True, eq=False)
-class OnSomething(Constraint):
-    """The point of frame b is on something of frame a."""
-
-    a: Frame
-    b: Frame
-
-    @property
-    def frames(self) -> tuple[Frame, ...]:
-        return (self.a, self.b)
-
-
-@dataclass(frozen=True, eq=False)
-class PointOnLine(OnSomething):
+class PointOnLine(BetweenFrames):
     """On the z axis of frame a."""
 
     kind = "point_on_line"
@@ -55,7 +43,7 @@ class PointOnLine(OnSomething):
 
 
 @dataclass(frozen=True, eq=False)
-class PointOnPlane(OnSomething):
+class PointOnPlane(BetweenFrames):
     """On the plane z = 0 of frame a."""
 
     kind = "point_on_plane"
@@ -69,7 +57,7 @@ class PointOnPlane(OnSomething):
 
 
 @dataclass(frozen=True, eq=False)
-class PointOnSurface(OnSomething):
+class PointOnSurface(BetweenFrames):
     """On the surface of frame a where `surface` is zero."""
 
     kind = "point_on_surface"

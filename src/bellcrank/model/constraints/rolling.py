@@ -18,8 +18,7 @@ from bellcrank.base.keys import AXIS, FUNCTION, NUMBER, SIDE, Keys, may, must
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec, add, cross, dot, norm, scale, sub
 from bellcrank.model import checks
-from bellcrank.model.constraints.constraint import Constraint, ConstraintMethod, Effort
-from bellcrank.model.frames import Frame
+from bellcrank.model.constraints.constraint import BetweenFrames, ConstraintMethod, Effort
 from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Side
 from bellcrank.program.derive import directional
@@ -53,7 +52,7 @@ def tangents(n: Vec) -> tuple[Vec, Vec]:
 
 
 @dataclass(frozen=True, eq=False)
-class Rolling(Constraint):
+class Rolling(BetweenFrames):
     """A wheel or ball, with its centre in frame `b`, rolls on the surface of frame `a`.
 
     axis: Of the wheel in the axes of b's body; None for a ball. radius: [m], to the centre of the rim where there is an
@@ -77,16 +76,10 @@ class Rolling(Constraint):
         ),
     )
 
-    a: Frame
-    b: Frame
     radius: Scalar
     axis: Vec | None = None
     rim: Scalar = 0.0
     surface: Callable[..., Scalar] | None = None
-
-    @property
-    def frames(self) -> tuple[Frame, ...]:
-        return (self.a, self.b)
 
     def position_efforts(self) -> Sequence[Effort]:
         return (Effort("normal_force", "N"),)
