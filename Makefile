@@ -6,6 +6,10 @@ READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 TYPES := $(VENV)/types.log
 
+# Byte code is kept whatever the caller's environment says: the tests start hundreds of interpreters, and each would
+# compile every module it imports anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test bench docs manual graph lint clean browser fuzz
 
 demo: $(READY)
