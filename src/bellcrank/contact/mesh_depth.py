@@ -465,14 +465,20 @@ def divided(v: Array, f: Indices, longest: float) -> tuple[Array, Indices]:
     return corners, np.arange(len(corners), dtype=np.int64).reshape(-1, 3)
 
 
+def _cubes(v: Array, pitch: float) -> Indices:
+    """One number for each point: the cube of side `pitch` that it lies in. They grow with x, then y, then z."""
+    cell = np.floor(v / pitch).astype(np.int64)
+    cell -= cell.min(axis=0)
+    wide = cell.max(axis=0) + 1
+    return np.asarray((cell[:, 0] * wide[1] + cell[:, 1]) * wide[2] + cell[:, 2])
+
+
 def clustered(v: Array, f: Indices, pitch: float) -> tuple[Array, Indices]:
     """The mesh with one vertex for each cube of side `pitch`: the one nearest to the mean of those in it.
 
     It lies on the surface, so that smooth parts keep their place and edges move by less than the pitch.
     """
-    cell = np.floor((v - v.min(axis=0)) / pitch).astype(np.int64)
-    wide = cell.max(axis=0) + 1
-    _, which = np.unique((cell[:, 0] * wide[1] + cell[:, 1]) * wide[2] + cell[:, 2], return_inverse=True)
+    _, which = np.unique(_cubes(v - v.min(axis=0), pitch), return_inverse=True)
     count = np.bincount(which)
     mean = np.stack([np.bincount(which, v[:, k]) / count for k in range(3)], axis=1)
     order = np.lexsort((((v - mean[which]) ** 2).sum(axis=1), which))
@@ -503,7 +509,7 @@ class _Part:
 
         corners, pieces = divided(self.vertices, self.faces, 1.5)
         points = np.concatenate([corners[pieces].mean(axis=1), self.vertices[np.unique(self.faces)]])
-        _, one = np.unique(np.floor(points / 0.7).astype(np.int64), axis=0, return_index=True)
+        _, one = np.unique(_cubes(points, 0.7), return_index=True)
         return cKDTree(points[one])
 
     def distance(self, points: Array) -> Array:
