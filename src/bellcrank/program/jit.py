@@ -11,6 +11,9 @@ from bellcrank.program import cache
 
 lock = threading.RLock()
 """Held while LLVM is at work: it is not meant for several threads."""
+INLINED = 50
+"""Threshold of inlining: LLVM's own where it optimises for size. Loops of mechanics wait for memory and divisions, so
+that more copies of functions, and unrolled loops, double the time to compile and run no faster."""
 
 
 def compiled(
@@ -38,6 +41,8 @@ def compiled(
         if optimise is not None:
             tuning = binding.create_pipeline_tuning_options(speed_level=optimise)
             tuning.loop_vectorization = True
+            tuning.loop_unrolling = False
+            tuning.inlining_threshold = INLINED
             builder = binding.create_pass_builder(target, tuning)
             builder.getModulePassManager().run(module, builder)
         code = target.emit_object(module)

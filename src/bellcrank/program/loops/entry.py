@@ -20,7 +20,7 @@ from bellcrank.program.loops import llvm
 from bellcrank.program.loops.layout import Type, declared, words
 from bellcrank.program.loops.translate import Module
 
-OPTIMISE, EFFORT = 2, 2
+OPTIMISE, EFFORT = 1, 2
 """Levels of LLVM's optimiser and code generator for loops."""
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _lock = threading.RLock()
