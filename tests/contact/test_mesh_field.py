@@ -75,9 +75,6 @@ def test_smooth_depths_converge_with_the_fourth_power_of_the_spacing():
         def __init__(self, radius: float) -> None:
             self.radius = radius
 
-        def about(self, x: Array) -> Array:
-            return np.abs(self.radius - np.linalg.norm(x, axis=1))
-
         def on_lattice(self, x: Array, *_: object) -> Array:
             return self.radius - np.linalg.norm(x, axis=1)
 
@@ -412,3 +409,25 @@ def test_winding_numbers_are_those_of_solid_angles():
         np.testing.assert_allclose(found, igl.winding_number(v, faces, points), atol=0.01)
         if surface.closed_solids:
             assert set(found) <= {-1.0, 0.0, 1.0, 2.0}
+
+
+def test_distances_from_triangles_are_those_of_libigl():
+    """Triangles of all sizes, some without area, and points in no order; the interpreter finds the same."""
+    import igl
+
+    from bellcrank.contact import mesh_distance
+
+    random = np.random.default_rng(4)
+    v = random.normal(size=(600, 3)) * np.repeat(10.0 ** random.uniform(-3.0, 0.0, (200, 1)), 3, axis=0)
+    f = np.arange(600).reshape(200, 3)
+    f[:3, 2] = f[:3, 1]
+    f[3] = f[3, 0]
+    for faces in (f, f[:1]):
+        tree, points = mesh_distance.tree_of(v, faces), random.normal(size=(500, 3))
+        found = mesh_distance.distances(tree, points)
+        peer = igl.AABB()
+        peer.init(v, faces)
+        np.testing.assert_allclose(found**2, peer.squared_distance(v, faces, points)[0], atol=1e-14)
+        by_hand = np.empty(20)
+        mesh_distance._distances.function(tree, points[:20], by_hand)
+        np.testing.assert_allclose(by_hand, found[:20], rtol=1e-12)

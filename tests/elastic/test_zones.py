@@ -128,7 +128,7 @@ def test_a_solid_block_lands_on_a_plate_that_flies() -> None:
     names = elastic.touch(system, "floor", block, plate.plane(), friction=0.4, treatment="impulsive")
     start = {"flight": {"velocity": (0.3, 0.1, -1.0), "angular_velocity": (0.4, 0.2, 0.0)}}
     # The direction of slip that has hardly begun is stiff: explicit methods alone take millions of steps.
-    run = system.simulate(4e-3, initial=start, output=200, integrator="auto", tolerance=1e-8)
+    run = system.simulate(4e-3, initial=start, output=200, integrator="auto", tolerance=1e-7)
     assert len(run.impacts) >= len(names)
     for what in ("momentum", "angular_momentum"):
         series = np.stack([np.asarray(run[f"{what}.{axis}"]) for axis in "xyz"])

@@ -29,6 +29,7 @@ FORMAT = "3"
 MAKERS = (
     "mesh.py",
     "mesh_depth.py",
+    "mesh_distance.py",
     "mesh_field.py",
     "mesh_grid.py",
     "mesh_winding.py",

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.base.optional import needed
+from bellcrank.contact.mesh_distance import Tree, distances, tree_of
 from bellcrank.contact.mesh_winding import Bins, bins_of, windings
 from bellcrank.errors import ModelError
-
-if TYPE_CHECKING:
-    from scipy.spatial import cKDTree
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -46,10 +44,9 @@ PIECES = 2_000_000
 """Triangles at most after division."""
 DENSE = 150_000
 """Triangles beyond which the solids are clustered to half a cell before distances are taken."""
-FAR = 8.0
-"""Cells from the surface beyond which distances to points of it, a cell apart, are good to 1 %."""
-
-
+SHORT = 16.0
+"""Longest side [cells] of the triangles in the tree of distances, twice the reach of the band: boxes around longer ones
+hold much besides them, shorter ones make the tree larger and the search no quicker."""
 STRIDE = 4
 """Steps of a lattice from corner to corner of the cells in which solid angles are looked at first; those that are not
 clear are halved."""
@@ -497,23 +494,11 @@ class _Part:
     half: float
 
     @cached_property
-    def tree(self) -> Any:
-        made = igl().AABB()
-        made.init(self.vertices, self.faces)
-        return made
-
-    @cached_property
-    def cloud(self) -> cKDTree:
-        """Points of the surface, about one for each square cell."""
-        from scipy.spatial import cKDTree
-
-        corners, pieces = divided(self.vertices, self.faces, 1.5)
-        points = np.concatenate([corners[pieces].mean(axis=1), self.vertices[np.unique(self.faces)]])
-        _, one = np.unique(_cubes(points, 0.7), return_index=True)
-        return cKDTree(points[one])
+    def tree(self) -> Tree:
+        return tree_of(*divided(self.vertices, self.faces, SHORT))
 
     def distance(self, points: Array) -> Array:
-        return np.asarray(np.sqrt(self.tree.squared_distance(self.vertices, self.faces, points)[0]))
+        return distances(self.tree, points)
 
 
 class ExactDepth:
@@ -548,29 +533,26 @@ class ExactDepth:
         points = np.ascontiguousarray(points)
         return self._joined([p.distance(points) for p in self._parts], points, self._inside(points))
 
-    def on_lattice(self, points: Array, keys: Indices, shape: Indices, step: float, near: Array) -> Array:
-        """Depth at nodes of a lattice. keys: Their places in it. step: Between neighbours. near: About how far they are
-        from the surface; where that is beyond `FAR`, the distance to points of the surface serves.
+    def on_lattice(self, points: Array, keys: Indices, shape: Indices, step: float, known: Array) -> Array:
+        """Depth at nodes of a lattice. keys: Their places in it. step: Between neighbours. known: Distances from the
+        surface that are good enough, NaN where they are wanted.
 
         Between neighbours whose distances add up to more than the step lies no surface, so one winding number serves
         for all nodes connected in this sense, unless there are holes.
         """
-        distances = []
-        for p in self._parts:
-            close = near < FAR
-            d = np.empty(len(points))
-            d[close] = p.distance(np.ascontiguousarray(points[close]))
-            d[~close] = p.cloud.query(points[~close])[0] if step > 1.0 else near[~close]
-            distances.append(d)
+        apart = [known.copy() for _ in self._parts]
+        wanted = np.isnan(known)
+        for p, d in zip(self._parts, apart, strict=True):
+            d[wanted] = p.distance(points[wanted])
         if not len(self.surface.solids):
-            return self._joined(distances, points, np.zeros(len(points), bool))
+            return self._joined(apart, points, np.zeros(len(points), bool))
         if not self.surface.closed_solids:
             inside = self.surface.inside_on_lattice(points, keys, shape, step)
-            return self._joined(distances, points, inside)
+            return self._joined(apart, points, inside)
         from scipy.ndimage import label
 
         free = np.zeros(int(np.prod(shape)), bool)
-        free[keys] = distances[0] > 0.51 * step
+        free[keys] = apart[0] > 0.51 * step
         region = label(free.reshape(shape.tolist()))[0].reshape(-1)[keys]
         _, first = np.unique(region, return_index=True)
         first = first[region[first] > 0]
@@ -580,19 +562,13 @@ class ExactDepth:
         of_region[region[first]] = found[: len(first)]
         inside = of_region[region]
         inside[ask[len(first) :]] = found[len(first) :]
-        return self._joined(distances, points, inside)
+        return self._joined(apart, points, inside)
 
-    def _joined(self, distances: list[Array], points: Array, inside: NDArray[np.bool_]) -> Array:
+    def _joined(self, apart: list[Array], points: Array, inside: NDArray[np.bool_]) -> Array:
         found = np.full(len(points), -np.inf)
-        for p, d in zip(self._parts, distances, strict=True):
+        for p, d in zip(self._parts, apart, strict=True):
             np.maximum(found, np.where(inside, d, -d) if p.half == 0.0 else p.half - d, out=found)
         return found
-
-    def about(self, points: Array) -> Array:
-        """About the distance to the nearest part, from points of the surface."""
-        return np.asarray(
-            np.min(np.stack([np.asarray(p.cloud.query(points)[0]) for p in self._parts]), axis=0)
-        )
 
     def _inside(self, points: Array) -> NDArray[np.bool_]:
         if len(self.surface.solids) == 0:

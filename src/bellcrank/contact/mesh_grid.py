@@ -16,6 +16,9 @@ Array = NDArray[np.float64]
 SLACK = 0.5
 """How far spline and depth may differ at the end of the band [cells]: a kink is rounded by about a quarter."""
 PER_BLOCK = BLOCK // COARSE
+FAR = 2.0 * COARSE
+"""Cells from the surface beyond which distances are interpolated between coarse nodes: none of it lies in a coarse cell
+there, and the second derivative, 1 over the distance, leaves an error of at most 3/8 COARSE^2 / FAR, under a cell."""
 DRAWN = 20_000
 """Points at which the slope of a field is measured: 5 ms."""
 
@@ -23,14 +26,11 @@ DRAWN = 20_000
 class Depth(Protocol):
     """Depths that a field is made of; all lengths in cells."""
 
-    def about(self, points: Array) -> Array:
-        """About the distance from the surface at points (n, 3)."""
-        ...
-
     def on_lattice(
-        self, points: Array, keys: NDArray[np.int64], shape: NDArray[np.int64], step: float, near: Array
+        self, points: Array, keys: NDArray[np.int64], shape: NDArray[np.int64], step: float, known: Array
     ) -> Array:
-        """Depths at nodes of a lattice. keys: Their places in it. step: Between neighbours. near: From `about`."""
+        """Depths at nodes of a lattice. keys: Their places in it. step: Between neighbours. known: Distances from the
+        surface that are good enough, NaN where they are wanted."""
         ...
 
 
@@ -46,10 +46,10 @@ def tabulated(depth: Depth, extent: Array, centre: Array, spacing: float) -> Mes
     coarse_nodes = [corner[k] + COARSE * np.arange(-2.0, PER_BLOCK * n[k] + 3) for k in range(3)]
     shape = np.array([len(c) for c in coarse_nodes])
     points = _points(*coarse_nodes)
-    near = depth.about(points)
-    sampled = depth.on_lattice(points, np.arange(len(points)), shape, float(COARSE), near).reshape(shape)
+    wanted = np.full(len(points), np.nan)
+    sampled = depth.on_lattice(points, np.arange(len(points)), shape, float(COARSE), wanted).reshape(shape)
     table, chosen = _chosen(sampled, n)
-    fine, jump = _blocks(depth, chosen, n, corner, near.reshape(shape))
+    fine, jump = _blocks(depth, chosen, n, corner, np.abs(sampled))
     coarse = _coefficients(sampled, (0, 1, 2))
     nx, ny, nz = n.tolist()
     field = MeshField(
@@ -170,11 +170,12 @@ def _chosen(sampled: Array, n: NDArray[np.int64]) -> tuple[NDArray[np.int64], ND
 
 
 def _blocks(
-    depth: Depth, chosen: NDArray[np.int64], n: NDArray[np.int64], corner: Array, near: Array
+    depth: Depth, chosen: NDArray[np.int64], n: NDArray[np.int64], corner: Array, coarse: Array
 ) -> tuple[Array, float]:
     """Coefficients of the chosen blocks (count, SIDE, SIDE, SIDE), and the largest jump of the depths [cells].
 
-    Nodes that blocks share are computed once.
+    Nodes that blocks share are computed once. coarse: Distances from the surface at the coarse nodes, which are
+    interpolated beyond `FAR`.
     """
     nodes = BLOCK * n + 5
     steps = np.array([nodes[1] * nodes[2], nodes[2], 1])
@@ -189,8 +190,9 @@ def _blocks(
     found = np.empty(len(needed))
     from scipy.ndimage import map_coordinates
 
-    about = map_coordinates(near, index.T / COARSE + 2.0, order=1, mode="nearest")
-    found[keys] = depth.on_lattice(corner + index, keys, nodes, 1.0, about)
+    known = map_coordinates(coarse, index.T / COARSE + 2.0, order=1, mode="nearest")
+    known[known < FAR] = np.nan
+    found[keys] = depth.on_lattice(corner + index, keys, nodes, 1.0, known)
     samples = found[which[:, None] + within].reshape(-1, BLOCK + 5, BLOCK + 5, BLOCK + 5)
     return np.ascontiguousarray(_coefficients(samples, (1, 2, 3))), _jump(samples, 1.0)
 

@@ -316,11 +316,6 @@ class _CloudDepth:
     def __init__(self, surface: Sampled, centre: Array, spacing: float) -> None:
         self.surface, self.centre, self.spacing = surface, centre, spacing
 
-    def about(self, points: Array) -> Array:
-        """About the distance from the surface."""
-        found = self.surface.nearest_points.query(self.centre + self.spacing * points, workers=-1)[0]
-        return np.asarray(found) / self.spacing
-
     def __call__(self, points: Array) -> Array:
         """Depths."""
         x = np.ascontiguousarray(self.centre + self.spacing * points)
@@ -330,7 +325,7 @@ class _CloudDepth:
         _measured(cells, samples, x, closest.astype(np.int64), self.surface.width, found)
         return found / self.spacing
 
-    def on_lattice(self, points: Array, keys: Any, shape: Any, step: float, near: Array) -> Array:
+    def on_lattice(self, points: Array, keys: Any, shape: Any, step: float, known: Array) -> Array:
         """Depths at nodes."""
         return self(points)
 
