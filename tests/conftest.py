@@ -30,6 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = TemporaryDirectory(prefix="bellcrank-kernels-", ignore_cleanup_errors=True)
         os.environ["BELLCRANK_CACHE"] = os.path.join(folder.name, "cache")
         config.add_cleanup(folder.cleanup)
+    # Tests evaluate a program a few thousand times: compiling it is what takes long. The bits are the same.
+    os.environ.setdefault("BELLCRANK_EFFORT", "0")
     # One thread of linear algebra a worker: more wait for each other, and matrices here are small.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")

@@ -135,10 +135,18 @@ def _points(shape: Shape, count: int, reach: float = 1.5, seed: int = 0) -> np.n
 
 
 def _distances(surface, points: np.ndarray) -> np.ndarray:
-    """To the nearest triangle, by brute force: in its plane where the foot is in it, else to its edges."""
-    a, b, c = surface.corners.swapaxes(0, 1)
+    """To the nearest triangle: in its plane where the foot is in it, else to its edges.
+
+    Triangles all of which lie farther than the nearest centre are left out.
+    """
+    middles = surface.corners.mean(axis=1)
+    radii = np.linalg.norm(surface.corners - middles[:, None], axis=2).max(axis=1)
     found = []
     for x in points:
+        far = np.linalg.norm(x - middles, axis=1)
+        near = far - radii <= far.min()
+        a, b, c = surface.corners[near].swapaxes(0, 1)
+        normals = surface.normals[near]
         least = np.full(len(a), np.inf)
         inside = np.ones(len(a), bool)
         for p, q in ((a, b), (b, c), (c, a)):
@@ -146,8 +154,8 @@ def _distances(surface, points: np.ndarray) -> np.ndarray:
                 np.einsum("ij,ij->i", x - p, q - p) / np.einsum("ij,ij->i", q - p, q - p), 0.0, 1.0
             )
             least = np.minimum(least, np.linalg.norm(x - p - along[:, None] * (q - p), axis=1))
-            inside &= np.einsum("ij,ij->i", np.cross(q - p, x - p), surface.normals) >= 0.0
-        level = np.abs(np.einsum("ij,ij->i", x - a, surface.normals))
+            inside &= np.einsum("ij,ij->i", np.cross(q - p, x - p), normals) >= 0.0
+        level = np.abs(np.einsum("ij,ij->i", x - a, normals))
         found.append(np.where(inside, level, least).min())
     return np.array(found)
 

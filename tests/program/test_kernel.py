@@ -130,6 +130,15 @@ def test_random_programs(program, rows):
         np.testing.assert_array_equal(compile_program(program, lanes, limit).many(rows), one.many(rows))
 
 
+def test_effort_changes_no_bits(monkeypatch):
+    rows = np.random.default_rng(4).uniform(-0.5, 0.5, (5, len(chain(12).inputs)))
+    found = []
+    for effort in "01":
+        monkeypatch.setenv("BELLCRANK_EFFORT", effort)
+        found.append(compile_program(chain(12)).many(rows))
+    np.testing.assert_array_equal(*found)
+
+
 def test_chain_in_pieces():
     program = chain(12)
     rows = np.random.default_rng(3).uniform(-0.5, 0.5, (10, len(program.inputs)))

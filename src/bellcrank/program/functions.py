@@ -53,19 +53,21 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 def minimum(a: Scalar, b: Scalar) -> Scalar:
     """The smaller of two numbers."""
-    graph, args = joined(a, b)
-    if graph is None:
-        x, y = cast("list[float]", args)
+    if not isinstance(a, Expr) and not isinstance(b, Expr):
+        x, y = float(a), float(b)
         return x if x < y or x != x else y
+    graph, args = joined(a, b)
+    assert graph is not None
     return graph.node("min", tuple(args), ("min", *key_of(args)))
 
 
 def maximum(a: Scalar, b: Scalar) -> Scalar:
     """The larger of two numbers."""
-    graph, args = joined(a, b)
-    if graph is None:
-        x, y = cast("list[float]", args)
+    if not isinstance(a, Expr) and not isinstance(b, Expr):
+        x, y = float(a), float(b)
         return x if x > y or x != x else y
+    graph, args = joined(a, b)
+    assert graph is not None
     return graph.node("max", tuple(args), ("max", *key_of(args)))
 
 

@@ -372,10 +372,10 @@ def _whole_power(x: Expr, n: int) -> Scalar:
 
 def compare(op: str, a: Scalar, b: Scalar) -> Scalar:
     """A truth value: a < b ("lt"), a <= b ("le") or a == b ("eq")."""
+    if not isinstance(a, Expr) and not isinstance(b, Expr):
+        return bool(a < b if op == "lt" else a <= b if op == "le" else a == b)
     graph, args = joined(a, b)
-    if graph is None:
-        x, y = args
-        return bool(x < y if op == "lt" else x <= y if op == "le" else x == y)
+    assert graph is not None
     return graph.node(op, tuple(args), (op, *key_of(args)))
 
 
