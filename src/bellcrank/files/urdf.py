@@ -244,7 +244,7 @@ class _Reader:
         if dynamics is not None:
             self._damping(dynamics, label, kind)
         limit = joint.first("limit") if kind in ("revolute", "prismatic") else None
-        if limit is not None:
+        if limit is not None and {"lower", "upper"} & set(limit.attributes):
             self.build.limit(limit, label, limit.number("lower", 0.0), limit.number("upper", 0.0))
 
     def _axes(self, joint: Element) -> Array:
