@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bellcrank.model import Joint as Joint
     from bellcrank.model import System as System
     from bellcrank.model.constraints import SplineCurve as SplineCurve
+    from bellcrank.model.forces.limits import Limits as Limits
     from bellcrank.program.functions import clip as clip
     from bellcrank.program.functions import maximum as maximum
     from bellcrank.program.functions import minimum as minimum
@@ -79,6 +80,7 @@ _HOMES = {
     "smooth_table": "bellcrank.program.tables",
     "table_and_integral": "bellcrank.program.tables",
     "SplineCurve": "bellcrank.model.constraints",
+    "Limits": "bellcrank.model.forces.limits",
 }
 
 # Services of upper folders for lower ones, so that all imports point in one direction.

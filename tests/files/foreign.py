@@ -33,6 +33,14 @@ class Chart:
         if wheel is not None:
             self.G[wheel, column] = 1.0
 
+    def coupled(self, tendon: str) -> None:
+        """The slider of a fixed tendon, whose speed is a sum of those of joints."""
+        terms = self.found.system.couplings[f"{tendon} coupling"].terms
+        for joint, coordinate, factor in terms:
+            if joint.name != tendon:
+                row = self.G[self.place[f"{joint.name}.{coordinate}"]]
+                self.G[self.place[f"{tendon}.displacement"]] -= float(factor) * row
+
     def turning(self, joint: str, columns: range) -> None:
         """Angular velocity of the peer in the body's axes; ours is in those of the link that carries it."""
         rows = [self.place[f"{joint}.{name}"] for name in TURNING]
@@ -71,26 +79,93 @@ def relative(a: Array, b: Array) -> float:
     return float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-300))
 
 
+def _numbered(model: Any, imported: Imported) -> list[tuple[int, str]]:
+    """MuJoCo's joints by number, with their names here."""
+    labels = (n for n in imported.system.joints if not n.endswith(("armature bearing", "mount")))
+    return list(zip(range(model.njnt), labels, strict=False))
+
+
+def _chart(
+    model: Any, data: Any, found: Mechanism, joints: list[tuple[int, str]], tendons: dict[int, str]
+) -> Chart:
+    """MuJoCo's speeds in terms of ours."""
+    chart = Chart(found, model.nv)
+    for k, name in joints:
+        first = int(model.jnt_dofadr[k])
+        match int(model.jnt_type[k]):
+            case 0:
+                chart.turning(name, range(first + 3, first + 6))
+                R = data.xmat[model.jnt_bodyid[k]].reshape(3, 3)
+                chart.moving(name, range(first, first + 3), range(first + 3, first + 6), R, data.qvel, True)
+            case 1:
+                chart.turning(name, range(first, first + 3))
+            case kind:
+                chart.single(name, "displacement" if kind == 2 else "angle", first)
+    for name in tendons.values():
+        chart.coupled(name)
+    return chart
+
+
+def equalities_against_mujoco(mujoco: Any, model: Any, imported: Imported) -> float | None:
+    """How far apart the motions that equality constraints leave are, as the sine of an angle; None without any.
+
+    Both in the pose of the file, where the constraints must hold.
+    """
+    system, bits = imported.system, mujoco.mjtDisableBit
+    if not model.neq or not (model.eq_active0 != 0).any():
+        return None
+    for bit in (bits.mjDSBL_CONTACT, bits.mjDSBL_LIMIT, bits.mjDSBL_FRICTIONLOSS):
+        model.opt.disableflags |= int(bit)
+    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    theirs = data.efc_J.reshape(-1, model.nv)[: data.nefc]
+    tendons = fixed_tendons(mujoco, model, imported)
+    system.contacts.clear()
+    system.collisions.clear()
+    found = analyse(system)
+    if float(np.abs(data.efc_pos[: data.nefc]).max(initial=0.0)) > 1e-9:
+        return None
+    chart = _chart(model, data, found, _numbered(model, imported), tendons)
+    ours = found.constraint_jacobian()[0] @ chart.G
+    spaces = []
+    for J in (ours, theirs):
+        _, sizes, rows = np.linalg.svd(J / max(np.abs(J).max(initial=0.0), 1e-300))
+        spaces.append(rows[: int(np.sum(sizes > 1e-9))])
+    if len(spaces[0]) != len(spaces[1]):
+        return np.inf
+    a, b = spaces
+    return float(np.abs(a - (a @ b.T) @ b).max(initial=0.0))
+
+
 def against_mujoco(mujoco: Any, model: Any, imported: Imported, seed: int = 0) -> tuple[float, float, float]:
     """An imported model in a random state beside MuJoCo's, equality constraints taken out of both."""
     rng = np.random.default_rng(seed)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
     model.opt.density = model.opt.viscosity = 0.0
-    for array in (model.body_gravcomp, model.tendon_stiffness, model.tendon_damping):
-        array[:] = 0.0
+    model.body_gravcomp[:] = 0.0
+    system = imported.system
+    tendons = fixed_tendons(mujoco, model, imported)
+    for k in range(model.ntendon):
+        if k not in tendons:
+            model.tendon_stiffness[k] = model.tendon_damping[k] = 0.0
     data = mujoco.MjData(model)
     mujoco.mj_integratePos(model, data.qpos, rng.uniform(-0.5, 0.5, model.nv), 1.0)
     data.qvel[:] = rng.uniform(-2.0, 2.0, model.nv)
     mujoco.mj_forward(model, data)
-    system = imported.system
     for name in [n for n, j in system.joints.items() if j.cut]:
         del system.joints[name]
-    for name in [n for n in system.couplings if not n.endswith("armature gear")]:
+    geared = {f"{name} coupling" for name in tendons.values()}
+    for name in [n for n in system.couplings if not n.endswith("armature gear") and n not in geared]:
         del system.couplings[name]
+    system.constraints.clear()
+    system.contacts.clear()
+    system.collisions.clear()
     for name in [n for n, f in system.forces.items() if isinstance(f, Spring | JointForce)]:
-        del system.forces[name]  # those of tendons, taken out of the model above, and of actuators
-    labels = iter(n for n in system.joints if not n.endswith(("armature bearing", "mount")))
-    joints = [(k, next(labels)) for k in range(model.njnt)]
+        del system.forces[
+            name
+        ]  # those of tendons between sites, taken out of the model above, and of actuators
+    joints = _numbered(model, imported)
     initial: dict[str, Any] = {}
     for k, name in joints:
         q, v = data.qpos[model.jnt_qposadr[k] :], data.qvel[model.jnt_dofadr[k] :]
@@ -107,21 +182,41 @@ def against_mujoco(mujoco: Any, model: Any, imported: Imported, seed: int = 0) -
             case _:
                 initial[name] = (q[0] - model.qpos0[model.jnt_qposadr[k]], v[0])
     found = analyse(system, initial=initial)
-    chart = Chart(found, model.nv)
-    for k, name in joints:
-        first = int(model.jnt_dofadr[k])
-        match int(model.jnt_type[k]):
-            case 0:
-                chart.turning(name, range(first + 3, first + 6))
-                R = data.xmat[model.jnt_bodyid[k]].reshape(3, 3)
-                chart.moving(name, range(first, first + 3), range(first + 3, first + 6), R, data.qvel, True)
-            case 1:
-                chart.turning(name, range(first, first + 3))
-            case kind:
-                chart.single(name, "displacement" if kind == 2 else "angle", first)
+    chart = _chart(model, data, found, joints, tendons)
     M = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, M)
     return differences(found, chart, data.qvel.copy(), M, data.qfrc_bias - data.qfrc_passive)
+
+
+def fixed_tendons(mujoco: Any, model: Any, imported: Imported) -> dict[int, str]:
+    """Fixed tendons that were imported, by their numbers in MuJoCo, with the names of their sliders."""
+    found = {}
+    for k in range(model.ntendon):
+        given = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_TENDON, k)
+        name = imported.renamed.get(f"tendon {given}", given)
+        if name in imported.system.joints and f"{name} coupling" in imported.system.couplings:
+            found[k] = name
+    return found
+
+
+def limits_against_mujoco(model: Any, imported: Imported) -> float:
+    """The largest difference between limits of joints [m or rad], zero where all are where MuJoCo has them."""
+    system = imported.system
+    ours: dict[str, list[float]] = {}
+    for contact in system.contacts.values():
+        if contact.limits is not None:
+            ours[contact.limits.joint.name] = [contact.limits.low, contact.limits.high]
+    worst = 0.0
+    for k, name in _numbered(model, imported):
+        if int(model.jnt_type[k]) < 2:
+            continue
+        zero = model.qpos0[model.jnt_qposadr[k]]
+        theirs = model.jnt_range[k] - zero if model.jnt_limited[k] else None
+        if (theirs is None) != (name not in ours):
+            return np.inf
+        if theirs is not None:
+            worst = max(worst, float(np.abs(theirs - ours[name]).max()))
+    return worst
 
 
 def against_pinocchio(pin: Any, model: Any, imported: Imported, seed: int = 0) -> tuple[float, float, float]:
@@ -133,6 +228,7 @@ def against_pinocchio(pin: Any, model: Any, imported: Imported, seed: int = 0) -
     system = imported.system
     system.forces.clear()
     system.couplings.clear()
+    system.contacts.clear()
     initial: dict[str, Any] = {}
     steps = []
     for k in range(1, model.njoints):
@@ -167,4 +263,4 @@ def against_pinocchio(pin: Any, model: Any, imported: Imported, seed: int = 0) -
     return differences(found, chart, v, M, pin.nonLinearEffects(model, data, q, v))
 
 
-__all__ = ["against_mujoco", "against_pinocchio"]
+__all__ = ["against_mujoco", "against_pinocchio", "equalities_against_mujoco", "limits_against_mujoco"]

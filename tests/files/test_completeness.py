@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import yaml
 
-from bellcrank import SplineCurve, flexible
+from bellcrank import Limits, SplineCurve, flexible
 from bellcrank.contact import (
     Capsule,
     Coulomb,
@@ -117,14 +117,23 @@ ARGUMENTS: dict[str, Values] = {
     },
     "initial": {"values": ((0.1, 0.2), 0.1)},
     "fixed": PLACED,
-    "revolute": {**PLACED, **AXIS},
-    "prismatic": {**PLACED, **AXIS},
-    "cylindrical": {**PLACED, **AXIS},
-    "universal": {**PLACED, "axis_a": ("x", "z"), "axis_b": ("y", (0, 1, 1))},
+    "revolute": {**PLACED, **AXIS, "limits": ((-3.5, None), Limits(-3.5, 4.0, restitution=0.5))},
+    "prismatic": {**PLACED, **AXIS, "limits": ((-3.5, None), Limits(-3.5, 4.0, restitution=0.5))},
+    "cylindrical": {
+        **PLACED,
+        **AXIS,
+        "limits": (None, {"angle": (-3.5, 4), "displacement": Limits(-2, stiffness=10)}),
+    },
+    "universal": {
+        **PLACED,
+        "axis_a": ("x", "z"),
+        "axis_b": ("y", (0, 1, 1)),
+        "limits": (None, {"angle_b": (-3.5, 4.0)}),
+    },
     "spherical": PLACED,
-    "planar": {**PLACED, **AXIS},
-    "screw": {**PLACED, **AXIS, "pitch": (0.1, 0.2)},
-    "free": PLACED,
+    "planar": {**PLACED, **AXIS, "limits": (None, {"x": (-3.5, 4.0)})},
+    "screw": {**PLACED, **AXIS, "pitch": (0.1, 0.2), "limits": (None, (-3.5, 4.0))},
+    "free": {**PLACED, "limits": (None, {"z": (-3.5, 4.0)})},
     "tyre": {
         "frame": ("one", "two"),
         "law": (BRUSH, replace(BRUSH, friction=0.5)),

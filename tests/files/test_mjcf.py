@@ -14,7 +14,8 @@ from bellcrank.files import dumps, loads
 from bellcrank.files.mjcf import load_mjcf, loads_mjcf
 from bellcrank.files.mjcf_inertia import solid
 from bellcrank.files.places import ModelFileError
-from files.foreign import against_mujoco
+from files.foreign import against_mujoco, limits_against_mujoco
+from formulations.comparison import solved
 
 AGREEMENT = 1e-9
 GYMNASIUM = (
@@ -136,7 +137,7 @@ def test_what_is_not_imported_is_listed() -> None:
     listed = [note.what for note in found.ignored]
     # What a ball takes from its class is listed too, although hinges of that class use it.
     assert {"stiffness of <joint name='c1'>", "armature of <joint name='c1'>"} <= set(listed)
-    for what in ("<geom>", "<connect name='pin'>", "<weld>", "<keyframe>"):
+    for what in ("<geom>", "<connect name='pin'>", "<weld>", "<key>"):
         assert what in listed
     assert len(found.summary()) <= len(found.ignored)
 
@@ -338,3 +339,118 @@ def test_linear_actuators_become_forces_with_a_parameter() -> None:
     start = {"a": (0.5 - 0.3, 1.0), "b": (-0.2, -2.0)}
     mechanism = found.system.mechanism(initial=start, parameters=parameters)
     assert mechanism.applied_forces() == pytest.approx(data.qfrc_actuator, rel=1e-12)
+
+
+ACTING = """<mujoco>
+  <compiler angle="degree"/>
+  <option gravity="0 0 0"><flag contact="enable"/></option>
+  <default><joint range="-60 90"/></default>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1" friction="0.3"/>
+    <body name="a" pos="0 0 3">
+      <joint name="j1" axis="0 0 1" ref="10" springref="20"/>
+      <geom type="sphere" size="0.1" pos="0.3 0 0"/>
+    </body>
+    <body name="b" pos="0 0 4">
+      <joint name="j2" axis="0 0 1" limited="false"/>
+      <geom type="sphere" size="0.1" pos="0.3 0 0"/>
+    </body>
+    <body name="c" pos="0 0 5">
+      <joint name="j3" type="slide" axis="1 0 0" range="-0.2 0.5" springref="0.1"/>
+      <geom type="box" size="0.1 0.1 0.1"/>
+    </body>
+  </worldbody>
+  <tendon>
+    <fixed name="sum" stiffness="20" damping="1" range="-200 200">
+      <joint joint="j1" coef="2"/><joint joint="j2" coef="-1"/>
+    </fixed>
+    <fixed name="pull" springlength="0.3" stiffness="7"><joint joint="j3" coef="3"/></fixed>
+  </tendon>
+  <equality>
+    <joint joint1="j3" joint2="j2" polycoef="0.01 0.2 0.03 0.004 0"/>
+  </equality>
+  <actuator><motor name="m" tendon="sum" gear="3"/><position name="p" joint="j2" kp="2"/></actuator>
+  <keyframe><key name="home" qpos="0.5 -0.4 0.1" qvel="1 2 0.5" ctrl="2 0.3"/></keyframe>
+</mujoco>"""
+
+
+def test_fixed_tendons_and_keyframes_agree_with_mujoco() -> None:
+    """Accelerations in the keyframe, where springs, dampers and actuators of joints and tendons act."""
+    mujoco = pytest.importorskip("mujoco")
+    text = re.sub(r"<equality>.*</equality>", "", ACTING, flags=re.DOTALL)
+    found = loads_mjcf(text)
+    model = mujoco.MjModel.from_xml_string(text)
+    assert limits_against_mujoco(model, found) < 1e-12
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_forward(model, data)
+    found.start_in("home")
+    mechanism = found.system.mechanism()
+    state = mechanism.start
+    du = solved(mechanism.traced(), state, mechanism.parameter_values).du
+    ours = [du[mechanism.speed_names.index(n)] for n in ("j1.angle", "j2.angle", "j3.displacement")]
+    assert ours == pytest.approx(data.qacc, rel=1e-9)
+
+
+def test_polynomials_of_equalities_are_transmissions() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    found = loads_mjcf(ACTING)
+    model = mujoco.MjModel.from_xml_string(ACTING)
+    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    data = mujoco.MjData(model)
+    mechanism = found.system.mechanism(initial={"j2": 0.7, "j1": 0.1})
+    names = ("j1.angle", "j2.angle", "j3.displacement")
+    q = dict(zip(mechanism.speed_names, mechanism.start.q, strict=True))
+    data.qpos[:] = [q[n] for n in names] + model.qpos0
+    mujoco.mj_forward(model, data)
+    assert abs(data.efc_pos[0]) < 1e-9
+    J = mechanism.constraint_jacobian()[0]
+    row = next(r for r in J if abs(r[mechanism.speed_names.index("j3.displacement")]) == 1.0)
+    theirs = data.efc_J.reshape(data.nefc, model.nv)[0]
+    assert [row[mechanism.speed_names.index(n)] for n in names] == pytest.approx(theirs, abs=1e-12)
+
+
+SLIDING = """<mujoco>
+  <worldbody>
+    <geom type="plane" size="9 9 1" friction="0.2 0.01 0.001"/>
+    <body name="fixture" pos="0 0.35 0.1"><geom type="box" size="0.05 0.05 0.1" friction="0.1"/></body>
+    <body name="sled" pos="0 0 0.1">
+      <freejoint/><geom type="box" size="0.2 0.1 0.1" friction="0.4 0.02 0.003" condim="3"/>
+      <body name="arm" pos="0 0 0.2">
+        <joint axis="0 1 0"/><joint axis="1 0 0"/>
+        <geom type="capsule" size="0.05 0.1" friction="0.1" mass="0.01" contype="2" conaffinity="1"/>
+      </body>
+    </body>
+    <body name="ball" pos="0 3 0.1"><freejoint/><geom type="sphere" size="0.1" friction="0.4" condim="6"/></body>
+    <body name="ghost" pos="0 -3 -5"><freejoint/><geom type="sphere" size="0.1" contype="0" conaffinity="0"/></body>
+  </worldbody>
+  <contact><exclude body1="ball" body2="sled"/></contact>
+</mujoco>"""
+
+
+def test_geoms_collide_with_their_friction_where_asked_for() -> None:
+    """Which pairs touch is MuJoCo's rule; friction of a pair is the larger one: a sled slows by 0.4 g."""
+    found = loads_mjcf(SLIDING, contacts=True)
+    system = found.system
+    meeting = {
+        (a.frame.body.name, b.frame.body.name, group.friction, group.rolling_resistance)
+        for group in system.collisions.values()
+        for a in group.a
+        for b in (group.b if group.b is not None else group.a)
+        if a.frame.body is not b.frame.body
+    }
+    pairs = {frozenset(pair[:2]): pair[2:] for pair in meeting}
+    assert pairs[frozenset(("ground", "sled"))] == (0.4, 0.0)
+    assert pairs[frozenset(("ground", "ball"))] == (0.4, 0.001)
+    assert frozenset(("ball", "sled")) not in pairs
+    assert frozenset(("arm", "sled")) not in pairs
+    assert not any("ghost" in pair for pair in pairs)
+    free = next(name for name, joint in system.joints.items() if joint.b.body.name == "sled")
+    result = system.simulate(
+        0.4, initial={free: {"velocity": (2.0, 0, 0)}}, impacts="stepping", step=1e-3, output=2
+    )
+    assert result["sled.velocity.x"][-1] == pytest.approx(2.0 - 0.4 * 9.81 * 0.4, abs=0.02)
+    assert result["sled.position.z"][-1] == pytest.approx(0.1, abs=1e-4)
+    assert loads_mjcf(SLIDING).system.collisions == {}
+    assert loads(dumps(system)).collisions.keys() == system.collisions.keys()

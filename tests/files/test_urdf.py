@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bellcrank import Limits
 from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
 from bellcrank.files.places import ModelFileError
@@ -101,13 +102,26 @@ def test_what_is_not_imported_is_listed() -> None:
     found = loads_urdf(ARM, allow="all")
     assert [note.what for note in found.ignored] == [
         "<visual>",
-        "<collision>",
-        "<limit>",
+        "effort of <limit>",
+        "velocity of <limit>",
         "friction of <dynamics>",
         "<gazebo>",
     ]
     assert found.meshes == ("package://arm/upper.dae",)
-    assert [note.line for note in found.ignored] == [6, 7, 15, 15, 19]
+    assert [note.line for note in found.ignored] == [6, 15, 15, 15, 19]
+
+
+def test_limits_are_stops_and_collisions_are_shapes() -> None:
+    system = loads_urdf(ARM, allow="all").system
+    stops = {name: contact.a.shape.place for name, contact in system.contacts.items()}
+    assert stops == {"shoulder limits low": -1.0, "shoulder limits high": 1.0}
+    assert [shape.shape.half_x for shape in system.bodies["upper"].colliding] == [0.5]  # type: ignore[attr-defined]
+    elastic = loads_urdf(ARM, allow="all", limits=Limits(stiffness=1e3)).system
+    assert not elastic.contacts
+    assert elastic.forces["shoulder limits"].low == -1.0  # type: ignore[union-attr]
+    bare = loads_urdf(ARM, allow="all", limits=False)
+    assert not bare.system.contacts
+    assert "limits of <limit>" in [note.what for note in bare.ignored]
 
 
 def test_nothing_is_left_out_of_the_list() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,12 +44,33 @@ def point(system: System) -> object:
     return system.bodies["hook"].point(0.1, -0.2, 0.3)
 
 
+class Globe:
+    """The signed distance from a globe about the origin."""
+
+    radius = 0.7
+
+    def __call__(self, x: Any, y: Any, z: Any) -> Any:
+        return sqrt(x * x + y * y + z * z) - self.radius
+
+
+class Ellipse:
+    """In the xy plane."""
+
+    a, b = 0.5, 0.3
+
+    def __call__(self, s: Any) -> Any:
+        return self.a * cos(s), self.b * sin(s), 0.0
+
+
 KINDS: dict[str, Callable[[System, object], object]] = {
     "disc": lambda s, a: s.rolling("c", a, point(s), 0.4, axis=(0.1, 1, 0.2)),
     "wheel with a rim": lambda s, a: s.rolling("c", a, point(s), 0.4, axis="y", rim=0.1),
     "ball": lambda s, a: s.rolling("c", a, point(s), 0.4),
     "ball on a ball": lambda s, a: s.rolling(
         "c", a, point(s), 0.4, surface=lambda x, y, z: sqrt(x * x + y * y + z * z) - 0.7
+    ),
+    "wheel on a globe": lambda s, a: s.rolling(
+        "c", a, point(s), 0.4, axis=(0.1, 1, 0.2), rim=0.05, surface=Globe()
     ),
     "knife edge": lambda s, a: s.knife_edge("c", a, point(s), axis="y"),
     "point on a line": lambda s, a: s.point_on_line("c", a, point(s)),
@@ -107,6 +129,107 @@ def test_a_point_on_a_circle_is_on_a_plane_at_a_distance(base: str) -> None:
         way = solved(found.traced(formulation), state, found.parameter_values)
         moved = body_motion(found, state, way.du)[2]
         assert body_difference(accelerations(same, poses, velocities), moved) < AGREEMENT, formulation
+
+
+@pytest.mark.parametrize("base", ["jib", "ground"])
+def test_a_point_on_a_helix_is_on_a_cylinder_and_on_a_ramp(base: str) -> None:
+    """The ramp rises with the angle about the axis; the engine knows both as surfaces."""
+    system, same = machine(), machine()
+    curve = lambda s: (0.9 * cos(s), 0.9 * sin(s), 0.25 * s)  # noqa: E731
+    system.point_on_curve("c", side(system, base), point(system), curve, start=0.3)
+    same.point_on_surface("c", side(same, base), point(same), lambda x, y, z: sqrt(x * x + y * y) - 0.9)
+    same.point_on_surface("d", side(same, base), point(same), lambda x, y, z: z - 0.25 * np.arctan2(y, x))
+    found = analyse(system)
+    for seed in range(3):
+        state = random_state(found, np.random.default_rng(seed), 0.2)
+        poses, velocities, _ = body_motion(found, state)
+        reference = accelerations(same, poses, velocities)
+        for formulation in FORMULATIONS:
+            way = solved(found.traced(formulation), state, found.parameter_values)
+            assert body_difference(reference, body_motion(found, state, way.du)[2]) < AGREEMENT, formulation
+
+
+def test_a_cam_pair_agrees_with_the_reach_of_its_cam() -> None:
+    """An ellipse on a turning arm lifts a flat follower that slides and turns in the plane."""
+    system = System("cam", gravity=(0, -9.81, 0))
+    arm = system.body("arm", 2.0, (0.1, 0.1, 0.2), center_of_mass=(0.1, 0.05, 0))
+    cam = system.body("cam", 1.0, (0.1, 0.1, 0.1), at=(0.4, 0, 0), angle=0.3)
+    flat = system.body("flat", 1.5, (0.3, 0.3, 0.3), at=(0.5, 0.45, 0), angle=0.1)
+    system.revolute("pin", system.ground, arm, at=(0, 0, 0))
+    system.revolute("shaft", arm, cam, at=(0.4, 0, 0))
+    system.planar("plane", system.ground, flat)
+    system.curve_on_curve("c", cam, flat, Ellipse(), lambda s: (s, 0.0, 0.0), start_a=1.5, start_b=0.0)
+    found = analyse(system)
+    for seed in range(3):
+        state = random_state(found, np.random.default_rng(seed), 0.2)
+        poses, velocities, _ = body_motion(found, state)
+        reference = accelerations(system, poses, velocities)
+        for formulation in FORMULATIONS:
+            way = solved(found.traced(formulation), state, found.parameter_values)
+            assert body_difference(reference, body_motion(found, state, way.du)[2]) < AGREEMENT, formulation
+
+
+def train(kind: str, in_words: bool, cut: bool) -> System:
+    """Three shafts across each other on a moving arm, coupled by a kind, or by the sum of angles that it stands for."""
+    system = System("train")
+    arm = system.body("arm", 3.0, (0.4, 0.9, 0.7), center_of_mass=(0.4, 0.1, 0.0))
+    system.universal("mount", system.ground, arm, (0, 0, 0), "z", "x")
+    axes = {"one": (0.0, 0.6, 0.8), "two": (0.0, 1.0, 0.0), "three": (1.0, 0.0, 0.0)}
+    for k, (name, axis) in enumerate(axes.items()):
+        body = system.body(name, 1.0 + k, (0.1, 0.2, 0.25), (0.02, -0.03, 0.01), at=(0.3 * k, 0.2, 0.1 * k))
+        closes = cut and name == "three"
+        if closes:
+            system.free("air", system.ground, body)
+        system.revolute(f"pin {name}", arm, body, at=(0.3 * k, 0.2, 0.1 * k), axis=axis, cut=closes or None)
+    rack = system.body("rack", 0.5, (0.1, 0.1, 0.1), at=(0.1, 0.1, 0.4))
+    system.prismatic("rail", arm, rack, axis=(0.6, 0.8, 0.0))
+    one, two, three = (f"pin {name}" for name in axes)
+    if in_words:
+        match kind:
+            case "gear":
+                system.gear("c", one, three, ratio=-1.7)
+            case "carrier":
+                system.gear("c", one, three, ratio=-1.7, carrier=two)
+            case "belt":
+                system.belt("c", one, three, 0.2, 0.5, crossed=True)
+            case "worm":
+                system.worm("c", one, three, starts=-2, teeth=30)
+            case "differential":
+                system.differential("c", two, one, three)
+            case "rack":
+                system.rack_and_pinion("c", "rail", three, 0.3)
+            case "transmission":
+                system.transmission("c", one, three, lambda x: 0.4 * x + 0.2 * sin(x))
+    else:
+        sums = {
+            "gear": {one: 1.0, three: 1.7},
+            "carrier": {one: 1.0, two: -1.0 - 1.7, three: 1.7},
+            "belt": {one: 0.2, three: 0.5},
+            "worm": {one: 1.0, three: 15.0},
+            "differential": {one: 1.0, three: 1.0, two: -2.0},
+            "rack": {"rail": 1.0, three: -0.3},
+        }
+        if kind == "transmission":
+            return train(kind, True, cut)
+        system.coupling("c", sums[kind])
+    return system
+
+
+COUPLED = ("gear", "carrier", "belt", "worm", "differential", "rack")
+
+
+@pytest.mark.parametrize(
+    ("kind", "cut"), [*((k, c) for k in COUPLED for c in (False, True)), ("transmission", False)]
+)
+def test_couplings_agree_with_multipliers_on_bodies(kind: str, cut: bool) -> None:
+    """The sums of angles are those of the textbooks; one shaft is a tree joint, or closes a loop."""
+    found, same = analyse(train(kind, True, cut)), train(kind, False, cut)
+    state = random_state(found, np.random.default_rng(7), 0.2)
+    poses, velocities, _ = body_motion(found, state)
+    reference = accelerations(same, poses, velocities)
+    for formulation in FORMULATIONS:
+        way = solved(found.traced(formulation), state, found.parameter_values)
+        assert body_difference(reference, body_motion(found, state, way.du)[2]) < AGREEMENT, formulation
 
 
 def discs(by_curves: bool) -> System:
@@ -203,6 +326,34 @@ def test_freedoms_are_counted_and_kinematics_says_what_it_cannot() -> None:
     assert "5 of positions: 2 equations are of velocities alone" in str(found)
     with pytest.raises(ModelError, match=r"constraint 'roll' holds velocities"):
         system.kinematics(1.0)
+
+
+def test_a_disc_in_a_round_track_swings_at_its_frequency() -> None:
+    """w^2 = g / ((R - r) (1 + I / (m r^2))); it touches where its rim is nearest, and its energy stays."""
+    system = System("track")
+    disc = system.body("disc", 1.0, (0.01, 0.02, 0.01), at=(0, 0, -0.8))
+    system.free("air", system.ground, disc)
+    system.rolling("roll", system.ground, disc, 0.2, "y", surface=lambda x, y, z: 1.0 - sqrt(x * x + z * z))
+    found = analyse(system)
+    assert (found.degrees_of_freedom, found.position_freedoms) == (3, 5)
+    result = system.simulate(
+        1.5, initial={"air": {"angular_velocity": (0, 1e-3, 0)}}, tolerance=1e-10, output=60
+    )
+    w = (9.81 / (0.8 * 1.5)) ** 0.5
+    assert result["disc.position.x"] == pytest.approx(0.2e-3 / w * np.sin(w * result.time), abs=1e-10)
+    assert np.ptp(result["energy.total"]) < 1e-12
+    # A wheel that leans and steers over waves, by a function that is no distance.
+    waves = System("waves")
+    wheel = waves.body("wheel", 1.0, (0.01, 0.02, 0.01), at=(0.3, 0.2, 0.5))
+    waves.free("air", waves.ground, wheel)
+    waves.rolling(
+        "roll", waves.ground, wheel, 0.3, "y", surface=lambda x, y, z: z - 0.1 * sin(2 * x) * cos(1.5 * y)
+    )
+    run = waves.simulate(
+        1.0, initial={"air": {"angular_velocity": (0.2, 8.0, 0.5)}}, tolerance=1e-9, output=20
+    )
+    assert np.ptp(run["energy.total"]) < 1e-6 * run["energy.kinetic"].max()
+    assert np.abs(run["constraints.position"]).max() < 1e-10
 
 
 def bowl() -> System:

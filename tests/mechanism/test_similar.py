@@ -66,3 +66,25 @@ def test_redundant_equations_are_the_same_at_any_size(exponent: float) -> None:
     mechanism = system.mechanism()
     assert (mechanism.degrees_of_freedom, len(mechanism.dropped)) == (1, 3)
     assert mechanism.start_independence > 0.1
+
+
+@pytest.mark.parametrize("length", [1e-6, 1e6])
+def test_stops_are_struck_alike_at_any_size(length: float) -> None:
+    def flap(size: float) -> np.ndarray:
+        system = bc.System("flap", gravity=(0, 0, -9.81 * size))
+        body = system.body("flap", 1.0, (0.01 * size * size,) * 3, at=(0, 0, -size))
+        stop = bc.Limits(0.1, 2.0, restitution=0.5)
+        system.revolute("pin", system.ground, body, at=(0, 0, 0), axis="y", limits=stop)
+        return np.asarray(system.simulate(1.5, initial={"pin": 1.0}, output=6)["pin.angle"])
+
+    assert flap(length) == pytest.approx(flap(1.0), abs=1e-7)
+
+
+def test_coordinates_that_are_not_zero_as_described_are_said() -> None:
+    system = bc.System("cranks")
+    for name, angle in (("turned", 0.5), ("straight", 0.0)):
+        body = system.body(name, 1.0, (1.0, 1.0, 1.0), angle=angle)
+        system.revolute(f"{name} pin", system.ground, body, at=(0, 0, 0))
+    text = str(system.mechanism())
+    assert "turned pin.angle = 0.5 rad: it counts from where the axes of its two frames coincide" in text
+    assert "straight pin.angle =" not in text

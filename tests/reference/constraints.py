@@ -67,6 +67,13 @@ def _through(function: Any, *values: Jet) -> Jet:
 def _rows(engine: Engine, item: Any) -> list[Jet]:
     d, C = engine.relative(item.a, item.b)
     match item.kind:
+        case "curve_on_curve":
+            # An ellipse and a straight line, its normal y of frame b: the line is as far from the centre as the
+            # ellipse reaches along its normal.
+            ellipse = item.curve_a.function
+            x, y = C[:, 0, 1], C[:, 1, 1]
+            reach = (x * x * ellipse.a**2 + y * y * ellipse.b**2).sqrt()
+            return [d[:, 0] * x + d[:, 1] * y - reach]
         case "point_on_line":
             return [d[:, 0], d[:, 1]]
         case "point_on_plane":
@@ -94,7 +101,16 @@ def _rows(engine: Engine, item: Any) -> list[Jet]:
     # Rolling: over the plane the wheel's centre is as high as its rim reaches down; its lowest point does not slip.
     radius, rim = float(item.radius), float(item.rim)
     n = R_a[:, :, 2]
-    if item.surface is not None:
+    if item.surface is not None and axis is not None:
+        # A wheel on a globe: the rim is nearest where its arm lies in the plane of axis and middle of the globe.
+        to_middle = r_a - r_b
+        arm = to_middle - times(axis, dot(axis, to_middle))
+        arm = times(arm, radius * dot(arm, arm).sqrt().reciprocal())
+        out = arm - to_middle
+        far = dot(out, out).sqrt()
+        n = times(out, far.reciprocal())
+        height, down = far - item.surface.function.radius - rim, arm - times(n, rim)
+    elif item.surface is not None:
         slopes = []
         for k in range(3):
             h = 1e-6

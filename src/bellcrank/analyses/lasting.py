@@ -237,28 +237,29 @@ class HeldMotion:
         for r, f in zip(rows, force, strict=True):
             self.forces[3 * r.contact : 3 * r.contact + 3] += f * r.pull
 
-    def basis(self, states: int) -> tuple[Array, list[int], list[int]]:
+    def basis(self, sizes: Array) -> tuple[Array, list[int], list[int]]:
         """Directions of the open mechanism by those with contacts held, and which moves and speeds are free.
 
-        The directions are n moves, n speeds, first-order `states` and inputs, in this order, on both sides.
+        The directions are moves, speeds, first-order states and inputs, in this order, on both sides; there are more
+        moves than speeds where equations are of velocities alone. sizes: Of the moves, to compare them by.
         """
-        n, columns = self.n, self.push_by.shape[1]
+        n, k, columns = self.n, len(sizes), self.push_by.shape[1]
         normals = [r for r in self.rows if r.gaps is not None]
         N = np.array([r.gaps for r in normals]).reshape(len(normals), columns)
         # Sticking contacts pass for a normal row of their own where it follows from others; its gap then does too.
-        N = N[_independent(N[:, :n] * self.metric)]
+        N = N[_independent(N[:, :k] * sizes)]
         J, rates = np.array([r.row for r in self.rows]), np.array([r.rates for r in self.rows])
-        free_x, T_x = _solved(N[:, :n], np.delete(N, np.s_[: 2 * n], axis=1), self.metric)
+        free_x, T_x = _solved(N[:, :k], np.delete(N, np.s_[: k + n], axis=1), sizes)
         T = np.zeros((columns, columns))
-        others = list(range(2 * n, columns))
-        T[np.ix_(range(n), [*free_x, *others])] = T_x
+        others = list(range(k + n, columns))
+        T[np.ix_(range(k), [*free_x, *others])] = T_x
         T[others, others] = 1.0
         # Speeds follow the rows as the positions change: J dv = -(dJ v + d drift).
-        asked = rates[:, :n] @ T[:n] + rates[:, 2 * n :] @ T[2 * n :]
+        asked = rates[:, :k] @ T[:k] + rates[:, k + n :] @ T[k + n :]
         used = [*free_x, *others]
         free_v, T_v = _solved(J, asked[:, used], self.metric)
-        speeds = [n + i for i in free_v]
-        T[np.ix_(range(n, 2 * n), [*speeds, *used])] = T_v
+        speeds = [k + i for i in free_v]
+        T[np.ix_(range(k, k + n), [*speeds, *used])] = T_v
         return T[:, [*free_x, *speeds, *others]], free_x, free_v
 
 

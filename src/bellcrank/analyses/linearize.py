@@ -32,7 +32,7 @@ from bellcrank.analyses.tangent import (
     speed_map_rate,
 )
 from bellcrank.base.optional import needed
-from bellcrank.errors import ModelError, unknown_name
+from bellcrank.errors import unknown_name
 from bellcrank.mechanism import Mechanism
 from bellcrank.mechanism.initial import rates_alone
 from bellcrank.program.derive import jvp_program
@@ -252,12 +252,6 @@ class _Linearisation:
         # Equations of velocities alone leave positions free: there are more small moves than independent speeds.
         positions = mechanism.position_partition(self.state)
         self.moves = positions.independent
-        if self.lasting is not None and len(self.moves) > self.n:
-            first = next(c.what for c in mechanism.mechanics.constraints if c.nonholonomic)
-            raise ModelError(
-                f"linearize: {first} holds velocities alone while contacts last; describe the contact as one that "
-                "rolls, or the constraint as a contact with friction"
-            )
         G = position_map(mechanism.linkage, self.state.q)
         self.T_q = G @ freedom_map(positions, rows)
         self.S_q = G @ dependent_step(positions, rows, self._misses())
@@ -306,9 +300,10 @@ class _Linearisation:
         held = self.lasting.held(dx) if self.lasting is not None else None
         labels, values, slopes = self._measured(outputs, dx, held)
         if held is not None:
-            reduced[n : 2 * n] += held.push_by
-            T, moves, speeds = held.basis(self.ns)
-            chosen = [*moves, *(n + i for i in speeds), *range(2 * n, size)]
+            k = len(self.moves)
+            reduced[k : k + n] += held.push_by
+            T, moves, speeds = held.basis(self._move_sizes(held))
+            chosen = [*moves, *(k + i for i in speeds), *range(k + n, size)]
             reduced, slopes, size = reduced[chosen] @ T, slopes @ T, len(chosen)
         names = move_names(m, self.moves), rate_names(m, self.partition.independent)
         return Linear(
@@ -324,6 +319,13 @@ class _Linearisation:
             self.ns,
             len(moves),
         )
+
+    def _move_sizes(self, held: HeldMotion) -> Array:
+        """How far each move goes with a unit of energy, by which dependent ones are chosen."""
+        if len(self.moves) == self.n:
+            return held.metric
+        M = self.mechanism.mass_matrix(self.state).diagonal()[list(self.moves)]
+        return np.asarray(1.0 / np.sqrt(np.where(M > 0.0, M, M.max(initial=0.0) or 1.0)))
 
     def _measured(
         self, outputs: tuple[str, ...], dx: Array, held: HeldMotion | None

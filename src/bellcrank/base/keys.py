@@ -187,7 +187,7 @@ def defined(takes: Schema) -> str:
 NUMBER = ref("number")
 WORD, AXIS, SIDE, PACKED = ref("word"), ref("axis"), ref("side"), ref("packed")
 VECTOR3, VECTOR4, VECTOR6, MATRIX = ref("vector3"), ref("vector4"), ref("vector6"), ref("matrix")
-TABLES, JOINT, BOTH = ref("tables"), ref("joint_name"), ref("of_both")
+TABLES, JOINT, BOTH, LIMITS = ref("tables"), ref("joint_name"), ref("of_both"), ref("limits")
 SHAPE, PART, ROAD = ref("shape"), ref("part"), ref("road")
 LET, FUNCTION, VECTOR_FUNCTION = ref("let"), ref("function"), ref("vector_function")
 

@@ -54,7 +54,7 @@ def check(
 
 def findings(m: Mechanism) -> dict[str, Any]:
     """Everything the command prints, as plain data."""
-    from bellcrank.mechanism.description import contact_methods
+    from bellcrank.mechanism.description import contact_methods, described_coordinates
     from bellcrank.topology.loops import loops
 
     linkage, system, pressing = m.linkage, m.system, contact_methods(m)
@@ -106,6 +106,10 @@ def findings(m: Mechanism) -> dict[str, Any]:
             for loop in loops(m.tree)
         ],
         "groups": groups,
+        "described_coordinates": [
+            {"coordinate": name, "value": value, "unit": unit, "why": why}
+            for name, value, unit, why in described_coordinates(m)
+        ],
         "continuous_contacts": [{"contact": name, "method": how, "law": law} for name, how, law in pressing],
         "redundant": list(m.redundant),
         "independent_speeds": [m.speed_names[i] for i in m.partition.independent],
@@ -135,6 +139,15 @@ def _tables(found: dict[str, Any]) -> list[Table | str]:
             words=3,
         ),
         Table("groups solved together", ("group", "bodies", "closed by", "driven by"), groups, words=4),
+        Table(
+            "coordinates that are not zero in the described pose",
+            ("coordinate", "value", "unit", "why"),
+            [
+                (c["coordinate"], f"{c['value']:.6g}", c["unit"], c["why"])
+                for c in found["described_coordinates"]
+            ],
+            words=4,
+        ),
         Table(
             "continuous contacts",
             ("contact", "method", "law"),

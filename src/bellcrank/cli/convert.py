@@ -52,6 +52,15 @@ def convert(
             "--allow", metavar="EFFECT", help="What may be left out though it changes the motion, or all."
         ),
     ] = None,
+    limits: Annotated[
+        bool, typer.Option("--limits/--no-limits", help="URDF, MJCF: rigid stops at the limits of joints.")
+    ] = True,
+    contacts: Annotated[
+        bool, typer.Option("--contacts", help="MJCF: let geoms collide, in runs by steps.")
+    ] = False,
+    keyframe: Annotated[
+        str | None, typer.Option("--keyframe", metavar="NAME", help="MJCF: start in this keyframe.")
+    ] = None,
     fmi: Annotated[str, typer.Option("--fmi", help="FMU: version of the interface, 2.0 or 3.0.")] = "2.0",
     driven: Annotated[
         list[str] | None, typer.Option("--input", help="FMU: a parameter that is an input; may be repeated.")
@@ -96,7 +105,9 @@ def convert(
     if inputs.is_result(file):
         system = inputs.result(file).mechanism.system
     elif Path(file).is_file() and inputs.is_foreign(file):
-        imported = inputs.foreign(file, base, balance_inertia, include_root, allow or ())
+        imported = inputs.foreign(file, base, balance_inertia, include_root, allow or (), limits, contacts)
+        if keyframe is not None:
+            imported.start_in(keyframe)
         system = imported.system
     else:
         system = inputs.model(file)

@@ -130,6 +130,8 @@ def foreign(
     balance_inertia: bool = False,
     include_root: str | None = None,
     allow: Sequence[str] = (),
+    limits: bool = True,
+    contacts: bool = False,
 ) -> Imported:
     """A URDF or MJCF file; its root element says which."""
     from bellcrank.files.elements import parse_elements, read_bytes
@@ -138,9 +140,11 @@ def foreign(
 
     root = parse_elements(read_bytes(path), path)
     if root.tag == "robot":
-        return read_urdf(root, base, balance_inertia, allow, Path(path).parent)
+        if contacts:
+            raise root.error("URDF gives no friction; in Python, say system.contacts_between(friction=...)")
+        return read_urdf(root, base, balance_inertia, allow, Path(path).parent, limits)
     if root.tag == "mujoco":
-        return read_mjcf_file(root, path, include_root, allow)
+        return read_mjcf_file(root, path, include_root, allow, limits, contacts)
     raise root.error(f"<{root.tag}> is neither URDF (<robot>) nor MJCF (<mujoco>)")
 
 

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
-from bellcrank.contact.shapes import TINY, Box, Capsule, Circle, Cylinder, HalfPlane, Plane, Shape, Sphere
+from bellcrank.contact.shapes import (
+    TINY,
+    Box,
+    Capsule,
+    Circle,
+    Cylinder,
+    HalfPlane,
+    Plane,
+    Shape,
+    Sphere,
+    Stop,
+)
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.steps import chosen
 from bellcrank.math.tuples import (
@@ -44,6 +55,7 @@ def rule(a: Shape, b: Shape) -> Rule | None:
         (Cylinder, Sphere, _cylinder_sphere),
         (Box, Sphere, box_sphere),
         (Revolution, Sphere, _revolution_sphere),
+        (Stop, Stop, _stop),
     )
     for kind_a, kind_b, form in pairs:
         if isinstance(a, kind_a) and isinstance(b, kind_b):
@@ -156,3 +168,7 @@ def _revolution_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     a, b = cast("Revolution", a), cast("Sphere", b)
     n, x = a.nearest(c)
     return n, x, sub(c, scale(b.radius, n))
+
+
+def _stop(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
+    return cast("Stop", a).points(R, c)

@@ -135,3 +135,8 @@ def entries(node: Node, what: str) -> Entries:
     if not isinstance(node, Entries):
         raise node.error(f"{what} must be a mapping of names, not {node.described}")
     return node
+
+
+def is_null(node: Node) -> bool:
+    """Whether a value says nothing."""
+    return isinstance(node, Text) and node.plain and node.value in ("null", "~", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from bellcrank.files.elements import Element
 from bellcrank.files.places import ModelFileError
 from bellcrank.model import System
 from bellcrank.model.bodies import GROUND
+from bellcrank.model.forces.limits import Limits
 
 Array = NDArray[np.float64]
 
-EFFECTS = ("friction", "stiffness", "armature", "fluid", "gravcomp", "tendons", "equalities")
+EFFECTS = ("friction", "stiffness", "armature", "fluid", "gravcomp", "tendons", "equalities", "limits")
 """What changes the motion all along where it is left out: an error unless it is allowed by name."""
 
 
@@ -41,12 +42,24 @@ class Note:
 
 
 @dataclass(frozen=True, eq=False)
+class Start:
+    """A keyframe: `initial` and `parameters` of a run that starts in it, and its time [s].
+
+    parameters: Controls of actuators that were taken over.
+    """
+
+    initial: dict[str, Any]
+    parameters: dict[str, float]
+    time: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
 class Imported:
     """A system from a foreign file.
 
     ignored: elements and attributes that have no part in the system, every one of them. renamed: names that
     had to change, old to new. changed: what is there in another form than written. meshes: files of shapes
-    that the model points to; none was opened.
+    that the model points to; none was opened. starts: Keyframes by name.
     """
 
     system: System
@@ -55,6 +68,17 @@ class Imported:
     changed: tuple[Note, ...] = ()
     renamed: dict[str, str] = field(default_factory=dict)
     meshes: tuple[str, ...] = ()
+    starts: dict[str, Start] = field(default_factory=dict)
+
+    def start_in(self, name: str) -> None:
+        """Let runs of the system start in a keyframe."""
+        if name not in self.starts:
+            raise unknown_name("keyframe", name, self.starts)
+        for joint, values in self.starts[name].initial.items():
+            self.system.initial(joint, values)
+        for parameter, value in self.starts[name].parameters.items():
+            table = self.system.parameters
+            table[parameter] = replace(table[parameter], value=value)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the system as plain data."""
@@ -70,6 +94,7 @@ class Imported:
             **notes,
             "renamed": dict(self.renamed),
             "meshes": list(self.meshes),
+            "starts": list(self.starts),
         }
 
     def summary(self) -> list[tuple[str, str, int, int]]:
@@ -84,8 +109,16 @@ class Imported:
 class Builder:
     """A system in the making, with names that fit and a list of what could not be taken over."""
 
-    def __init__(self, name: str, gravity: Any, allow: Sequence[str] = ()) -> None:
-        self.allow = allowed(allow)
+    def __init__(
+        self,
+        name: str,
+        gravity: Any,
+        allow: Sequence[str] = (),
+        limits: bool | Limits = True,
+        contacts: bool = False,
+    ) -> None:
+        self.allow, self.limits, self.contacts = allowed(allow), limits, contacts
+        self.starts: dict[str, Start] = {}
         self.system = System(name.replace(".", "_").strip() or "imported", gravity=gravity)
         self.ignored: list[Note] = []
         self.changed: list[Note] = []
@@ -172,12 +205,34 @@ class Builder:
         except ModelError as error:
             raise element.error(str(error)) from error
 
+    def limit(self, element: Element, joint: str, low: float, high: float) -> None:
+        """Limits of a joint with one coordinate."""
+        if not low < high:
+            self.ignore(
+                element, "its limits leave no room to move in; weld the joint instead", effect="limits"
+            )
+            return
+        if self.limits is False:
+            self.lose(element, f"limits of {element.label}", "limits were not asked for", "")
+            return
+        given = Limits() if self.limits is True else self.limits
+        name = self.name(f"{joint} limits", "limits")
+        self.blamed(element, self.system.limits, name, joint, **vars(replace(given, low=low, high=high)))
+
     def finished(self, format: str, root: Element) -> Imported:
         """The result."""
         if not self.system.bodies:
             raise root.error(f"{self.system.name!r} holds no bodies")
         ignored = tuple(sorted(self.ignored, key=lambda note: note.line))
-        return Imported(self.system, format, ignored, tuple(self.changed), self.renamed, tuple(self.meshes))
+        return Imported(
+            self.system,
+            format,
+            ignored,
+            tuple(self.changed),
+            self.renamed,
+            tuple(self.meshes),
+            self.starts,
+        )
 
 
 def allowed(given: Sequence[str]) -> tuple[str, ...]:
@@ -236,4 +291,17 @@ def balanced(J: Array) -> Array:
     return J
 
 
-__all__ = ["GROUND", "MENDED", "Builder", "Imported", "Note", "Pose", "balanced", "identity", "nearly_real"]
+__all__ = [
+    *(
+        "GROUND",
+        "MENDED",
+        "Builder",
+        "Imported",
+        "Note",
+        "Pose",
+        "Start",
+        "balanced",
+        "identity",
+        "nearly_real",
+    ),
+]

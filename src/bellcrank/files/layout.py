@@ -42,6 +42,7 @@ from bellcrank.model import constraints, forces, joints
 from bellcrank.model.collisions import Collisions
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.forces.element import COORDINATE as COORDINATE_KEYS
+from bellcrank.model.forces.limits import STOPS
 from bellcrank.model.frames import Frame
 from bellcrank.model.visuals import Visual
 from bellcrank.roads.kinds import ROADS
@@ -253,6 +254,8 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "terms": list_of(ref("term")) | {"minItems": 1},
     "joint_name": TEXT,
     "of_both": one_of(NUMBER, list_of(NUMBER, 2)),
+    "limit": any_of(list_of(any_of(NUMBER, {"type": "null"}), 2), Keys("", *STOPS)),
+    "limits": any_of(ref("limit"), by_name(ref("limit"))),
     "coupling": COUPLINGS,
     "constraint": CONSTRAINTS,
     "state": STATE,

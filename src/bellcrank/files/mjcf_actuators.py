@@ -1,4 +1,4 @@
-"""Actuators of MJCF on joints, where they are linear: motors, servos of position and velocity, general ones alike.
+"""Actuators of MJCF on joints and fixed tendons, where they are linear: motors, servos, general ones alike.
 
 Source: MuJoCo documentation, computation, actuation model: force = gear (gain u + b0 + b1 l + b2 l-dot) with the length
 l = gear q and the control u. The control becomes a parameter named as the actuator, zero until ``parameters=`` or a
@@ -17,23 +17,34 @@ if TYPE_CHECKING:
     from bellcrank.program.trace import Scalar
 
 
-def actuator(build: Builder, element: Element, joints: Mapping[str, str], refs: Mapping[str, float]) -> None:
-    """An actuator on a joint with one coordinate; others are listed.
+def actuator(
+    build: Builder,
+    element: Element,
+    joints: Mapping[str, str],
+    tendons: Mapping[str, str],
+    refs: Mapping[str, float],
+) -> str | None:
+    """An actuator on a joint with one coordinate, or on a fixed tendon: the parameter it goes by; others are listed.
 
-    joints: Labels of joints by their names in the file. refs: Value of each joint of the file in its pose.
+    joints, tendons: Labels of joints by their names in the file. refs: Value of each joint of the file in its pose.
     """
     found = _law(element)
-    name = element.text("joint")
-    if found is None or name is None:
-        build.ignore(element, "only linear actuators on joints are imported; use drivers or joint forces")
-        return
+    name, tendon = element.text("joint"), element.text("tendon")
+    if found is None or (name is None and tendon not in tendons):
+        why = "only linear actuators on joints and fixed tendons are imported; use drivers or joint forces"
+        build.ignore(element, why)
+        return None
+    if name is None:
+        assert tendon is not None
+        joints, name = tendons, tendon
+        refs = {tendon: refs[f"tendon {tendons[tendon]}"]}
     if name not in joints or len(build.system.joints[joints[name]].scalar_coordinates) != 1:
         build.ignore(element, "its joint has no single coordinate to act on")
-        return
+        return None
     gear = element.numbers("gear", (1, 2, 3, 4, 5, 6), (1.0,))[0]
     gain, b0, b1, b2 = found
     ref = refs.get(name, 0.0)
-    label = build.name(element.attributes.get("name") or f"{joints[name]} actuator", "actuator", element)
+    label = build.name(element.text("name") or f"{joints[name]} actuator", "actuator", element)
     # Constant of the file: MuJoCo's coordinate is ours and what the joint has in the pose of the file.
     offset = gear * (b0 + b1 * gear * ref)
     control = build.system.parameter(label, 0.0)
@@ -45,6 +56,7 @@ def actuator(build: Builder, element: Element, joints: Mapping[str, str], refs: 
     build.blamed(element, build.system.joint_force, force, joints[name], law)
     for key in ("ctrlrange", "forcerange", "ctrllimited", "forcelimited", "actrange"):
         build.skip(element, key, "bounds of controls and forces are not enforced")
+    return label
 
 
 def _law(element: Element) -> tuple[float, float, float, float] | None:

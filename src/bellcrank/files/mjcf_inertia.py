@@ -15,7 +15,7 @@ from bellcrank.files.mjcf_values import Compiler, rotation_to
 
 SOLIDS = ("sphere", "capsule", "cylinder", "box", "ellipsoid")
 DENSITY = 1000.0
-_DRAWN = "shapes are drawn alone; describe contacts of your own"
+_DRAWN = "shapes are drawn alone; they collide with contacts=True (--contacts)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,10 @@ def _drop(build: Builder, geom: Element, why: str) -> None:
     mesh = geom.text("mesh")
     if mesh is not None:
         build.meshes.setdefault(mesh)
-    build.ignore(geom, why)
+    if build.contacts:
+        geom.seen = True
+    else:
+        build.ignore(geom, why)
 
 
 def _geom(build: Builder, compiler: Compiler, geom: Element, frame: Pose, body: str, wanted: str) -> Mass:

@@ -14,6 +14,7 @@ from bellcrank.files.mjcf_values import Compiler, truth
 from bellcrank.files.places import nearest
 from bellcrank.math.arrays import rotation_of_quaternion
 from bellcrank.model import Body, Frame
+from bellcrank.program.trace import Scalar
 
 T = TypeVar("T")
 
@@ -38,7 +39,9 @@ class Links:
         self.build, self.compiler, self.system = build, compiler, build.system
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, str] = {}
+        self.tendons: dict[str, str] = {}
         self.refs: dict[str, float] = {}
+        self.rests: dict[str, float] = {}
         self.sites: dict[str, tuple[Element, Pose, Body]] = {}
 
     def add_site(self, element: Element, frame: Pose, body: Body) -> None:
@@ -64,7 +67,8 @@ class Links:
         ref, rest = joint.number("ref", 0.0), joint.number("springref", 0.0)
         if kind == "hinge":
             ref, rest = self.compiler.angle(ref), self.compiler.angle(rest)
-        self.refs[joint.attributes.get("name", label)] = ref
+        own = joint.attributes.get("name", label)
+        self.refs[own], self.rests[own] = ref, rest
         if not k and not c:
             return
         name = self.build.name(f"{label} spring" if k else f"{label} damping", "force")
@@ -84,6 +88,17 @@ class Links:
             name = self.build.name(f"{label} damping", "force")
             damping = (c if freedoms == 6 else 0.0,) * 3 + (c,) * 3
             self.build.blamed(joint, self.system.bushing, name, a, b, (0.0,) * 6, damping)
+
+    def limits(self, joint: Element, label: str, kind: str) -> None:
+        """Stops of a joint with one coordinate."""
+        found = self.compiler.limited(joint)
+        if found is None:
+            return
+        ref = self.refs[joint.attributes.get("name", label)]
+        low, high = (self.compiler.angle(x) if kind == "hinge" else x for x in found)
+        for key in ("solreflimit", "solimplimit", "margin"):
+            self.build.skip(joint, key, "limits are soft in MuJoCo, rigid here")
+        self.build.limit(joint, label, low - ref, high - ref)
 
     def _first(self, element: Element, key: str) -> float:
         """The linear coefficient; higher ones are listed."""
@@ -114,7 +129,12 @@ class Links:
 
     def equality(self, element: Element) -> None:
         """An equality constraint."""
-        kinds = {"connect": self._connect, "weld": self._weld, "joint": self._couple}
+        kinds = {
+            "connect": self._connect,
+            "weld": self._weld,
+            "joint": self._couple,
+            "tendon": self._couple_tendons,
+        }
         if not truth(element, "active", True):
             self.build.ignore(element, "it is not active")
         elif element.tag not in kinds:
@@ -169,20 +189,99 @@ class Links:
         usual = (0.0, 1.0, 0.0, 0.0, 0.0)
         given = element.numbers("polycoef", (1, 2, 3, 4, 5), usual)
         offset, factor, *more = [*given, *usual[len(given) :]]
-        if any(more):
-            self.build.ignore(element, "polynomials of higher order are not imported", effect="equalities")
-            return
         if any(len(self.system.joints[label].scalar_coordinates) != 1 for label in labels):
             self.build.ignore(
                 element, "a joint of it has no single coordinate to couple", effect="equalities"
             )
             return
-        terms = dict(zip(labels, (1.0, -factor), strict=False))
+        self._follow(element, labels, offset, factor, more)
+
+    def _follow(
+        self, element: Element, labels: list[str], offset: float, factor: float, more: list[float]
+    ) -> None:
+        """The first coordinate as a polynomial of the second; constant where there is no second."""
         name = self._label(element, f"{labels[0]} coupling", "coupling")
+        if len(labels) == 2 and any(more):
+            powers = (offset, factor, *more)
+
+            def polynomial(x: Scalar) -> Scalar:
+                total: Scalar = 0.0
+                for c in reversed(powers):
+                    total = total * x + c
+                return total
+
+            self.build.blamed(element, self.system.transmission, name, *labels, polynomial)
+            return
+        terms = dict(zip(labels, (1.0, -factor), strict=False))
         self.build.blamed(element, self.system.coupling, name, terms, offset)
 
+    def fixed_tendon(self, element: Element) -> None:
+        """A fixed tendon: a massless slider whose displacement is a sum of joint coordinates, by a coupling.
+
+        Springs, dampers, stops, actuators and equalities of the tendon act on the slider.
+        """
+        terms: dict[str, float] = {}
+        start = rest = 0.0
+        for part in element.children:
+            part.seen = True
+            given, factor = part.needed("joint"), part.number("coef")
+            label = self._known(part, "joint", given, self.joints)
+            if len(self.system.joints[label].scalar_coordinates) != 1:
+                self.build.ignore(element, "a joint of it has no single coordinate", effect="tendons")
+                return
+            terms[label] = terms.get(label, 0.0) - factor
+            start += factor * self.refs[given]
+            rest += factor * self.rests[given]
+        make, system, build = self.build.blamed, self.system, self.build
+        own = self._label(element, "tendon", "tendon")
+        slider = make(element, system.body, build.name(f"{own} slider", "body"), 0.0)
+        make(element, system.prismatic, own, system.ground, slider, axis="x")
+        make(element, system.coupling, build.name(f"{own} coupling", "coupling"), {own: 1.0, **terms})
+        self.tendons[element.attributes.get("name", own)] = own
+        self.refs[f"tendon {own}"] = start
+        self._tendon_spring(element, own, start, rest)
+        mass = element.number("armature", 0.0)
+        if mass:
+            build.lose(element, f"armature of {element.label}", "it is not imported", "armature")
+        if element.number("frictionloss", 0.0):
+            build.lose(
+                element, f"frictionloss of {element.label}", "dry friction is not imported", "friction"
+            )
+        found = self.compiler.limited(element)
+        if found is not None:
+            for key in ("solreflimit", "solimplimit", "margin"):
+                build.skip(element, key, "limits are soft in MuJoCo, rigid here")
+            build.limit(element, own, found[0] - start, found[1] - start)
+
+    def _tendon_spring(self, element: Element, own: str, start: float, rest: float) -> None:
+        k, c = self._first(element, "stiffness"), self._first(element, "damping")
+        length = element.numbers("springlength", (1, 2), (-1.0,))
+        if k and len(length) == 2 and length[0] != length[1]:
+            why = "springs with a range of free lengths are not imported"
+            self.build.lose(element, f"springlength of {element.label}", why, "tendons")
+            k = 0.0
+        if k or c:
+            free = (rest if length[0] < 0.0 else length[0]) - start
+            name = self.build.name(f"{own} spring", "force")
+            self.build.blamed(
+                element, self.system.torsion_spring, name, own, stiffness=k, damping=c, free_angle=free
+            )
+
+    def _couple_tendons(self, element: Element) -> None:
+        names = [element.needed("tendon1")] + ([second] if (second := element.text("tendon2")) else [])
+        if any(name not in self.tendons for name in names):
+            self.build.ignore(element, "a tendon of it is not imported", effect="equalities")
+            return
+        usual = (0.0, 1.0, 0.0, 0.0, 0.0)
+        given = element.numbers("polycoef", (1, 2, 3, 4, 5), usual)
+        offset, factor, *more = [*given, *usual[len(given) :]]
+        self._follow(element, [self.tendons[name] for name in names], offset, factor, more)
+
     def tendon(self, element: Element) -> None:
-        """A spring between two sites; all other tendons are listed."""
+        """A fixed tendon, or a spring between two sites; all other tendons are listed."""
+        if element.tag == "fixed":
+            self.fixed_tendon(element)
+            return
         ends = [child for child in element.children if child.tag == "site"]
         simple = element.tag == "spatial" and len(ends) == 2 == len(element.children)
         if not simple:

@@ -31,6 +31,9 @@ class Compiler:
     least_mass: float = 0.0
     least_inertia: float = 0.0
     total_mass: float = -1.0
+    auto_limits: bool = True
+    limits: bool = True
+    contacts: bool = True
     meshes: Meshes = field(default_factory=Meshes)
 
     @classmethod
@@ -50,9 +53,24 @@ class Compiler:
             made.least_mass = element.number("boundmass", made.least_mass)
             made.least_inertia = element.number("boundinertia", made.least_inertia)
             made.total_mass = element.number("settotalmass", made.total_mass)
+            made.auto_limits = truth(element, "autolimits", made.auto_limits)
             if _word(element, "coordinate", ("local", "global"), "local") == "global":
                 raise element.error("coordinate='global' is not read; save the model from MuJoCo first")
+        for option in root.all("option"):
+            for flag in option.all("flag"):
+                made.limits = _word(flag, "limit", ("enable", "disable"), "enable") == "enable"
+                made.contacts = _word(flag, "contact", ("enable", "disable"), "enable") == "enable"
         return made
+
+    def limited(self, element: Element) -> tuple[float, float] | None:
+        """The range of an element that has limits, as it is written."""
+        said = _word(element, "limited", ("auto", "true", "false"), "auto")
+        given = element.text("range")
+        auto = self.auto_limits and given is not None
+        if said == "false" or (said == "auto" and not auto) or not self.limits:
+            return None
+        low, high = element.numbers("range", (2,), (0.0, 0.0))
+        return low, high
 
     @property
     def degrees_word(self) -> str:

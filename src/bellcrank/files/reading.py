@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.base.keys import Kinds
+from bellcrank.base.keys import Keys, Kinds
 from bellcrank.files import layout
 from bellcrank.files.documents import Entries, Items, Node, Text, parse_document
-from bellcrank.files.fields import Fields, entries, numbers, word
+from bellcrank.files.fields import Fields, entries, is_null, numbers, word
 from bellcrank.files.older import by_field
 from bellcrank.files.places import nearest
 from bellcrank.files.scope import FileFunction, Scope, check_name
@@ -24,6 +24,7 @@ from bellcrank.model.collisions import Collisions
 from bellcrank.model.constraints import Own
 from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.contacts import PlacedShape
+from bellcrank.model.forces.limits import STOPS, Limits
 from bellcrank.model.forces.road import ARGUMENTS
 from bellcrank.model.visuals import Visual
 from bellcrank.program.trace import Expr, Scalar
@@ -66,6 +67,7 @@ class _Reader:
                 "friction": lambda node, what: self.values.made(layout.FRICTIONS, node, what),
                 "tyre": lambda node, what: self.values.made(TYRES, node, what),
                 "road": self._road,
+                "limits": self._limits,
             },
         )
         self.top = Fields(self.scope, root, "a model file", layout.TOP)
@@ -223,6 +225,19 @@ class _Reader:
 
     def _joint(self, key: Text, node: Node) -> None:
         self._made("joint", key, node, layout.JOINTS)
+
+    def _limits(self, node: Node, what: str) -> Any:
+        """Limits of a coordinate, or of several by their names."""
+        if isinstance(node, Entries) and not set(node.values) <= {key.name for key in STOPS}:
+            return {name: self._limit(item, f"{name} in {what}") for name, item in node.values.items()}
+        return self._limit(node, what)
+
+    def _limit(self, node: Node, what: str) -> Limits:
+        if isinstance(node, Items) and len(node.items) == 2:
+            return Limits(*(None if is_null(x) else self.scope.number(x, what) for x in node.items))
+        if not isinstance(node, Entries):
+            raise node.error(f"{what} are a list of low and high, or a mapping, not {node.described}")
+        return Limits(**self.values.values(Fields(self.scope, node, what, Keys("", *STOPS)), STOPS))
 
     def _joint_named(self, node: Node, what: str) -> str:
         name = word(node, what)

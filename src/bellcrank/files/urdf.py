@@ -17,9 +17,10 @@ import numpy as np
 from bellcrank.files.elements import Element, parse_elements, read_bytes
 from bellcrank.files.imported import MENDED, Array, Builder, Imported, Pose, balanced, identity, nearly_real
 from bellcrank.files.places import ModelFileError, nearest
-from bellcrank.files.visuals import urdf_materials, urdf_visual
+from bellcrank.files.visuals import urdf_collision, urdf_materials, urdf_visual
 from bellcrank.math.arrays import rotation_with_z_along, tidy
 from bellcrank.model import Body
+from bellcrank.model.forces.limits import Limits
 
 NOTHING = 1e-9
 """Share of the largest moment of a robot below which a moment is rounding."""
@@ -34,8 +35,9 @@ _KINDS = {
     "planar": "planar",
 }
 _REASONS = {
-    "collision": "shapes are not imported; describe contacts of your own",
-    "limit": "limits are not enforced",
+    "limit": "of joints that are neither revolute nor prismatic, limits are not enforced",
+    "limit.effort": "bounds of efforts and speeds belong to a controller",
+    "limit.velocity": "bounds of efforts and speeds belong to a controller",
     "safety_controller": "belongs to a controller",
     "calibration": "belongs to a controller",
     "transmission": "actuators are not imported; use drivers or joint forces",
@@ -48,17 +50,23 @@ _USUAL = "unknown here, without effect"
 
 
 def load_urdf(
-    path: str | PathLike[str], base: str = "fixed", balance_inertia: bool = False, allow: Sequence[str] = ()
+    path: str | PathLike[str],
+    base: str = "fixed",
+    balance_inertia: bool = False,
+    allow: Sequence[str] = (),
+    limits: bool | Limits = True,
 ) -> Imported:
     """The system of a URDF file.
 
     base: "fixed" welds the root link to the ground, "free" lets it float; a root link called "world" is the
     ground itself. balance_inertia: replace inertias that no real body has by their mean, and say so. allow: What may be
-    left out though it changes the motion, see :data:`bellcrank.files.imported.EFFECTS`; "all" for everything.
+    left out though it changes the motion, see :data:`bellcrank.files.imported.EFFECTS`; "all" for everything. limits:
+    Whether stops of joints are taken over, rigid and without rebound, or as what they are
+    (``bellcrank.Limits(stiffness=1e4)``). Shapes of `collision` elements stand on the bodies
+    (:meth:`~bellcrank.model.bodies.Body.collides`) for ``system.contacts_between(friction=...)``.
     """
-    return read_urdf(
-        parse_elements(read_bytes(path), str(path)), base, balance_inertia, allow, Path(path).parent
-    )
+    root = parse_elements(read_bytes(path), str(path))
+    return read_urdf(root, base, balance_inertia, allow, Path(path).parent, limits)
 
 
 def loads_urdf(
@@ -67,9 +75,10 @@ def loads_urdf(
     base: str = "fixed",
     balance_inertia: bool = False,
     allow: Sequence[str] = (),
+    limits: bool | Limits = True,
 ) -> Imported:
     """The system of a URDF text; `name` is what errors call the text."""
-    return read_urdf(parse_elements(text, name), base, balance_inertia, allow)
+    return read_urdf(parse_elements(text, name), base, balance_inertia, allow, limits=limits)
 
 
 def read_urdf(
@@ -78,20 +87,27 @@ def read_urdf(
     balance_inertia: bool = False,
     allow: Sequence[str] = (),
     folder: Path | None = None,
+    limits: bool | Limits = True,
 ) -> Imported:
     """The system of a parsed file; meshes are read from its folder, where that is known, or its package's."""
     if root.tag != "robot":
         raise root.error(f"a URDF file begins with <robot>, not <{root.tag}>")
     if base not in BASES:
         raise root.error(f"base is 'fixed' or 'free', not {base!r}")
-    return _Reader(root, base, balance_inertia, allow, folder).result
+    return _Reader(root, base, balance_inertia, allow, folder, limits).result
 
 
 class _Reader:
     def __init__(
-        self, root: Element, base: str, balance: bool, allow: Sequence[str], folder: Path | None
+        self,
+        root: Element,
+        base: str,
+        balance: bool,
+        allow: Sequence[str],
+        folder: Path | None,
+        limits: bool | Limits,
     ) -> None:
-        self.build = Builder(root.text("name", "robot") or "robot", (0.0, 0.0, -9.81), allow)
+        self.build = Builder(root.text("name", "robot") or "robot", (0.0, 0.0, -9.81), allow, limits)
         self.system, self.base, self.balance = self.build.system, base, balance
         self.materials, self.folder = urdf_materials(root), folder
         self.links: dict[str, Element] = {}
@@ -116,6 +132,8 @@ class _Reader:
         for name, link in self.links.items():
             for v in link.all("visual"):
                 urdf_visual(self.build, v, self.bodies[name], _origin(v), self.materials, folder)
+            for c in link.all("collision"):
+                urdf_collision(self.build, c, self.bodies[name], _origin(c), folder)
         self.build.leftovers(
             root, _REASONS, _USUAL, {"dynamics.friction": "friction", "dynamics.damping": "friction"}
         )
@@ -225,6 +243,9 @@ class _Reader:
         dynamics = joint.first("dynamics")
         if dynamics is not None:
             self._damping(dynamics, label, kind)
+        limit = joint.first("limit") if kind in ("revolute", "prismatic") else None
+        if limit is not None and {"lower", "upper"} & set(limit.attributes):
+            self.build.limit(limit, label, limit.number("lower", 0.0), limit.number("upper", 0.0))
 
     def _axes(self, joint: Element) -> Array:
         element = joint.first("axis")

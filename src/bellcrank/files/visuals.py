@@ -63,6 +63,20 @@ def urdf_visual(
     _take(element)
 
 
+def urdf_collision(build: Builder, element: Element, body: Body, pose: Pose, folder: Path | None) -> None:
+    """Put the shape of a <collision> on a body, for groups of contacts; one that cannot be read is listed."""
+    geometry = element.first("geometry")
+    given = geometry.children[0] if geometry is not None and geometry.children else None
+    try:
+        if given is None:
+            raise Unseen("it has no geometry")
+        body.collides(body.shape(_urdf_shape(given, folder), tuple(pose.p), pose.R))
+    except (Unseen, ModelError) as error:
+        build.ignore(element, f"it collides with nothing: {error}")
+        return
+    _take(element)
+
+
 def _urdf_shape(given: Element, folder: Path | None) -> Shape:
     match given.tag:
         case "box":
@@ -127,7 +141,7 @@ def mjcf_visual(
         kind = geom.text("type", "mesh" if geom.text("mesh") is not None else "sphere") or ""
         if geom.number("group", 0.0) > SHOWN_GROUPS:
             return
-        shape, pose = _mjcf_shape(compiler, geom, kind, meshes)
+        shape, pose = mjcf_shape(compiler, geom, kind, meshes)
         given = geom.text("rgba")
         colour, opacity = (None, 1.0) if given is None else _hex(geom.numbers("rgba", (4,)))
         whole = frame @ pose
@@ -148,9 +162,10 @@ def _classes(geom: Element) -> Iterator[Element]:
         here = here.fallback
 
 
-def _mjcf_shape(
+def mjcf_shape(
     compiler: Compiler, geom: Element, kind: str, meshes: Callable[[str], Mesh]
 ) -> tuple[Shape, Pose]:
+    """The shape of a geom, and its place in the frame it stands in."""
     if kind in ("mesh", "plane"):
         shape: Shape = Plane() if kind == "plane" else meshes(geom.text("mesh") or "")
         return shape, compiler.placement(geom)

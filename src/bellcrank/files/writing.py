@@ -113,12 +113,17 @@ class _Writer:
                 name: self._force(item)
                 for name, item in system.forces.items()
                 if not isinstance(item, ContactForce)
+            }
+            | {
+                item.limits.name: self._force(item.limits)
+                for item in system.contacts.values()
+                if item.limits is not None
             },
             "contacts": {
                 **{
                     item.group: self.values.values(CONTACT, said(item))
                     for item in (*system.contacts.values(), *system.forces.values())
-                    if isinstance(item, Contact | ContactForce)
+                    if isinstance(item, ContactForce) or (isinstance(item, Contact) and item.limits is None)
                 },
                 **{
                     name: self.values.values(CONTACT, item.said)

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.contact.shapes import Stop
 from bellcrank.errors import ModelError
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism
+from bellcrank.model.contacts import Contact
 
 Array = NDArray[np.float64]
 
@@ -17,10 +19,26 @@ TOUCHING = 1e-8
 """Contacts nearer than this part of the unit of length at an impact take part in it."""
 
 
-def check_apart(name: str, bodies: tuple[str, str], gap: float, normal: Array, length: float) -> None:
-    """Shapes may touch at the start, not overlap; gap and unit of length [m]."""
+def check_apart(
+    name: str,
+    bodies: tuple[str, str],
+    gap: float,
+    normal: Array,
+    length: float,
+    stop: Contact | None = None,
+) -> None:
+    """Shapes may touch at the start, not overlap; gap and unit of length [m]. stop: Of a joint, where it is one."""
     if gap >= -TOUCHING * length:
         return
+    if stop is not None:
+        assert stop.limits is not None
+        assert isinstance(stop.a.shape, Stop)
+        limits, unit = stop.limits, "m" if not stop.a.shape.lever else "rad"
+        beyond = -gap / (stop.a.shape.lever or 1.0)
+        raise ModelError(
+            f"{limits.coordinate} of joint {limits.joint.name!r} starts {beyond:.4g} {unit} beyond its limit {name!r}; "
+            "start within it, with system.initial(...) or initial="
+        )
     a, b = bodies
     way = ", ".join(f"{-gap * x + 0.0:.4g}" for x in normal)
     raise ModelError(

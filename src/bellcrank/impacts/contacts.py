@@ -108,7 +108,8 @@ class Contacts:
         _, states, _ = contacts.impact_program(base.partition).evaluate(base.kernel_input())
         for pair, s in zip(pairs, states, strict=True):
             bodies = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
-            check_apart(pair.contact.name, bodies, s.gap, s.normal, pair.length)
+            stop = pair.contact if pair.contact.limits is not None else None
+            check_apart(pair.contact.name, bodies, s.gap, s.normal, pair.length, stop)
         return contacts
 
     @cached_property

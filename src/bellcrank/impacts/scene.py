@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from bellcrank.contact.closest import by_search
 from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.nearest import MEMORY as SEARCH
-from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape, Stop
+from bellcrank.errors import ModelError
 from bellcrank.impacts import moreau
 from bellcrank.impacts.broad_phase import Broad
 from bellcrank.impacts.changes import changes_of
@@ -37,7 +38,7 @@ from bellcrank.mechanics.contacts import ContactPair, placed_marker
 from bellcrank.mechanism import Mechanism
 from bellcrank.mechanism.machines import Machine
 from bellcrank.model.collisions import Collisions
-from bellcrank.model.contacts import PlacedShape
+from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.field_contacts import check_points
 from bellcrank.model.striking import in_patch, stand_on_rims, struck_sides
 from bellcrank.program.graph import Graph
@@ -141,6 +142,7 @@ class Parts:
         first, pairs = 0, self.pairs
         while first < len(pairs):
             contact, one = pairs[first].contact, pairs[first]
+            _check_turns(contact)
             own = [pair.contact for pair in pairs[first : first + contact.points]]
             program = self._program([(c.a.shape, c.b.shape) for c in own], len(contact.warm))
             law = contact.friction, contact.restitution, 0.0, 0.0, one.length, one.speed, 0.0
@@ -263,6 +265,16 @@ class Parts:
         first, second = self.colliders[a], self.colliders[b]
         law = self.rules[min(first.kind, second.kind), max(first.kind, second.kind)]
         return f"{law.group.name}: {' '.join(self.bodies_of(a, b))}"
+
+
+def _check_turns(contact: Contact) -> None:
+    """Steps know the poses of bodies, not how often they have turned."""
+    stop, limits = contact.a.shape, contact.limits
+    if limits is not None and isinstance(stop, Stop) and stop.lever and limits.turns:
+        raise ModelError(
+            f"limits {limits.name!r} leave a whole turn or more, and runs by steps do not count turns; give both "
+            "limits less than a turn apart, or stiffness= in the place of restitution"
+        )
 
 
 def touch_in_patch(a: Shape, b: Shape) -> bool:

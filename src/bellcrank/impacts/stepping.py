@@ -164,10 +164,12 @@ class SteppedRun(Run):
         near, parts = self.scene.near, self.parts
         for k in range(int(self.scene.cones.counts[CONTACTS])):
             a, b = int(near.a[k]), int(near.b[k])
-            name = parts.name_of(int(near.number[k]), a, b)
-            check_apart(
-                name, parts.bodies_of(a, b), float(near.gap[k]), near.place[k, :3], float(near.length[k])
-            )
+            number = int(near.number[k])
+            name = parts.name_of(number, a, b)
+            own = parts.pairs[number].contact if number >= 0 else None
+            gap, length = float(near.gap[k]), float(near.length[k])
+            stop = own if own is not None and own.limits is not None else None
+            check_apart(name, parts.bodies_of(a, b), gap, near.place[k, :3], length, stop)
 
     def _go_to(self, end: float) -> None:
         """Step to a time, calling the controllers that are due before it."""

@@ -28,7 +28,9 @@ def placed_pairs(mechanism: Mechanism) -> tuple[ContactPair, ...]:
     for contact, length in zip(contacts, contact_lengths(system, contacts), strict=True):
         speed = math.sqrt(gravity * length) or moving or length
         found.append(replace(ContactPair.of(contact, mechanism.linkage), length=length, speed=speed))
-    return tuple(found)
+    # Stops of joints have no tangents: they go with both kinds of shapes.
+    flat = any(pair.planar for pair in found)
+    return tuple(replace(pair, planar=flat) if pair.contact.limits is not None else pair for pair in found)
 
 
 def group_units(mechanism: Mechanism) -> tuple[dict[str, float], float, float]:

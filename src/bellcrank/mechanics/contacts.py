@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
+from bellcrank.contact.shapes import Stop
 from bellcrank.contact.skin import Skin
 from bellcrank.contact.spots import PairSpot
+from bellcrank.errors import ModelError
 from bellcrank.math.tuples import (
     UNIT,
     ZERO,
@@ -37,6 +39,7 @@ from bellcrank.mechanics.constraints import (
     over_speeds,
     twist_columns,
 )
+from bellcrank.mechanics.joint_coordinates import in_tree, joint_coordinate
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.program.derive import directional
@@ -55,7 +58,8 @@ STILL = 1e-14
 class ContactPair:
     """A contact of a model on the links of a mechanism.
 
-    length [m], speed [m/s]: What is small is small against these, see :mod:`bellcrank.impacts.units`.
+    length [m], speed [m/s]: What is small is small against these, see :mod:`bellcrank.impacts.units`. planar: Whether
+    the shapes are plane curves: then there is one tangent instead of two.
     """
 
     contact: Contact
@@ -64,6 +68,7 @@ class ContactPair:
     base: int
     length: float = 1.0
     speed: float = 1.0
+    planar: bool = False
 
     @property
     def time(self) -> float:
@@ -74,11 +79,6 @@ class ContactPair:
     def still_squared(self) -> float:
         """Keeps the direction of slip finite at rest [m^2/s^2]."""
         return (STILL * self.speed) ** 2
-
-    @property
-    def planar(self) -> bool:
-        """Whether the shapes are plane curves: then there is one tangent instead of two."""
-        return bool(self.contact.a.shape.planar)
 
     @property
     def yields(self) -> bool:
@@ -94,7 +94,8 @@ class ContactPair:
     def of(contact: Contact, linkage: Linkage) -> ContactPair:
         """Place a contact on the links."""
         a, b = placed_marker(contact.a, linkage), placed_marker(contact.b, linkage)
-        return ContactPair(contact, a, b, linkage.common(a.link, b.link))
+        base, flat = linkage.common(a.link, b.link), contact.a.shape.planar
+        return ContactPair(contact, a, b, base, planar=flat)
 
     def closest(self, kin: Kinematics) -> Closest:
         """Closest points, seen from the base; traced once."""
@@ -104,8 +105,28 @@ class ContactPair:
             R_b, p_b = self.seen(kin, self.b)
             a, b = self.contact.a.shape, self.contact.b.shape
             memory = [cell for cell in map(kin.number, self.contact.warm) if isinstance(cell, Expr)]
-            known[name] = closest(a, R_a, p_a, b, R_b, p_b, memory=memory)
+            found = closest(a, R_a, p_a, b, R_b, p_b, memory=memory)
+            known[name] = found if self.contact.limits is None else self._counted(kin, found)
         return known[name]
+
+    def _counted(self, kin: Kinematics, found: Closest) -> Closest:
+        """A stop, with its angle counted over all turns where the joint is in the tree."""
+        limits, stop = self.contact.limits, self.contact.a.shape
+        assert limits is not None
+        assert isinstance(stop, Stop)
+        if not stop.lever:
+            return found
+        if not in_tree(kin.linkage, limits.joint, limits.coordinate):
+            if limits.turns:
+                raise ModelError(
+                    f"limits {limits.name!r} leave a whole turn or more, and joint {limits.joint.name!r} closes "
+                    "a loop, where turns are not counted; keep it in the tree with cut=False"
+                )
+            return found
+        x = joint_coordinate(kin.linkage, kin, limits.joint, limits.coordinate)[0]
+        gap = stop.gap(limits.sense * x)
+        point = sub(found.point_b, scale(gap, found.normal))
+        return replace(found, distance=gap, held=gap, point_a=point)
 
     def seen(self, kin: Kinematics, m: Marker) -> tuple[Mat, Vec]:
         """Rotation and origin of a side's frame."""

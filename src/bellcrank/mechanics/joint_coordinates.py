@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bellcrank.math.tuples import Vec, dot, mat, sub, vec
 from bellcrank.mechanics.constraints import Marker, Seen, marker
 from bellcrank.mechanics.kinematics import Kinematics
-from bellcrank.mechanics.links import Linkage
+from bellcrank.mechanics.links import Link, Linkage
 from bellcrank.model.joints.joint import SHIFTS
 from bellcrank.program.functions import atan2
 from bellcrank.program.trace import Scalar
@@ -27,8 +27,8 @@ def joint_coordinate(linkage: Linkage, kin: Kinematics, joint: Joint, name: str)
 
     In the tree it is read off; at a cut joint it is measured between the two frames, angles in (-pi, pi].
     """
-    link = next((k for k in linkage.links if k.joint == joint.name and name in k.coordinates), None)
-    if link is not None and not link.kind.has_quaternion:
+    link = _own_link(linkage, joint, name)
+    if link is not None:
         return kin.q[link.q], kin.speed(link)
     A, B, base = _seen(linkage, kin, joint)
     w = sub(kin.motion(B.link, base).w, kin.motion(A.link, base).w)
@@ -49,6 +49,17 @@ def loaded_direction(
         return A.link, B.link, base, B.point, A.axis(SHIFTS[name]), False
     axis = B.axis(2) if joint.turns_with_b(name) else A.axis(2)
     return A.link, B.link, base, B.point, axis, True
+
+
+def in_tree(linkage: Linkage, joint: Joint, name: str) -> bool:
+    """Whether a coordinate is one of the tree, so that its turns are counted."""
+    return _own_link(linkage, joint, name) is not None
+
+
+def _own_link(linkage: Linkage, joint: Joint, name: str) -> Link | None:
+    """The link whose only position a coordinate is."""
+    found = (k for k in linkage.links if k.joint == joint.name and name in k.coordinates)
+    return next((k for k in found if not k.kind.has_quaternion), None)
 
 
 def _seen(linkage: Linkage, kin: Kinematics, joint: Joint) -> tuple[Seen, Seen, int]:

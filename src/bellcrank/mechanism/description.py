@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 from bellcrank.base.words import counted
 from bellcrank.model.forces import ContactForce, FieldContact
+from bellcrank.model.joints.free import Free
+from bellcrank.model.joints.joint import SHIFTS
 from bellcrank.topology import describe
 
 if TYPE_CHECKING:
     from bellcrank.mechanism.mechanism import Mechanism
+
+NOTHING = 1e-12
+"""Coordinates [m or rad] below this are rounding of a pose that is described as zero."""
 
 
 def describe_mechanism(mechanism: Mechanism) -> str:
@@ -43,6 +48,10 @@ def describe_mechanism(mechanism: Mechanism) -> str:
         lines.append(text)
     names = mechanism.speed_names
     lines += ["", "independent speeds: " + ", ".join(names[i] for i in mechanism.partition.independent)]
+    offsets = described_coordinates(mechanism)
+    if offsets:
+        lines += ["", "coordinates that are not zero in the described pose:"]
+        lines += [f"  {name} = {value:.6g} {unit}: {why}" for name, value, unit, why in offsets]
     if mechanism.dropped:
         lines += ["", "redundant equations, dropped (their share of reactions is not determined):"]
         lines += [f"  {name}" for name in mechanism.redundant]
@@ -53,6 +62,24 @@ def describe_mechanism(mechanism: Mechanism) -> str:
     if notes:
         lines += ["", "notes:", *(f"  {note}" for note in notes)]
     return "\n".join(lines)
+
+
+def described_coordinates(mechanism: Mechanism) -> list[tuple[str, float, str, str]]:
+    """Joint coordinates that are not zero in the pose in which the bodies are described: value, unit, and why.
+
+    The place of a free body is meant to be a place, and is not among them.
+    """
+    found = []
+    for joint in mechanism.system.joints.values():
+        if not joint.in_tree or isinstance(joint, Free):
+            continue
+        values = dict(zip(joint.coordinates, joint.start_coordinates(), strict=True))
+        for name in joint.scalar_coordinates:
+            if abs(values[name]) > NOTHING:
+                unit, counts = ("m", "points") if name in SHIFTS else ("rad", "axes")
+                why = f"it counts from where the {counts} of its two frames coincide"
+                found.append((f"{joint.name}.{name}", values[name], unit, why))
+    return found
 
 
 def contact_methods(mechanism: Mechanism) -> list[tuple[str, str, str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bellcrank.contact.friction import Coulomb, LuGre
     from bellcrank.contact.shapes import Shape
     from bellcrank.model.collisions import Collisions
-    from bellcrank.model.forces import ContactForce
+    from bellcrank.model.forces import ContactForce, JointLimits
 
 LAWS = ("newton", "poisson", "stronge")
 RESISTANCES = (
@@ -71,7 +71,7 @@ class Contact:
     that of the force in the continuous treatment. group: What the user called the contact, of which this is one of so
     many `points`. heading: Where it rubs in space, the direction it slides in, parameters in world axes; see
     :func:`bellcrank.mechanics.contacts.rubbing_direction`. notes: What is not exactly as it was given. warm: What the
-    search for closest points keeps, parameters.
+    search for closest points keeps, parameters. limits: Those of a joint coordinate, of which this is one stop.
     """
 
     name: str
@@ -85,6 +85,7 @@ class Contact:
     heading: tuple[Scalar, Scalar, Scalar] | None = None
     notes: tuple[str, ...] = ()
     warm: tuple[Scalar, ...] = ()
+    limits: JointLimits | None = None
 
 
 class ContactMethods(StateMethods, Registry):

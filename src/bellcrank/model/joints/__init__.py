@@ -49,7 +49,10 @@ class JointMethods(
     From bodies, `at` is the joint's world point [m] and `axis` its world direction ("x", "y", "z" or a
     vector; "z" where missing), both in the start pose. From points the place is theirs and `axis` gives
     the direction; from frames with axes of their own, z of the frames is the joint axis. `cut=True` closes
-    a loop at this joint, `cut=False` keeps it in the tree, None leaves the choice to the analysis.
+    a loop at this joint, `cut=False` keeps it in the tree, None leaves the choice to the analysis. `limits`
+    are (low, high) [m or rad], None for a side without; such stops are struck and do not throw back.
+    :class:`bellcrank.Limits` gives restitution, or stiffness and damping. A joint of several coordinates takes a
+    mapping: ``limits={"angle": (-1, 1)}``.
     """
 
 

@@ -12,7 +12,7 @@ from bellcrank.math.arrays import quaternion_of_rotation
 from bellcrank.math.rotations import FullTurn, Turn, from_quaternion, out, quaternion_rate, to_quaternion
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, column, cross, is_zero, sub, times
 from bellcrank.model.joints.elementary import Array, Elementary, JointFrames, Laid, Twist, Wrench
-from bellcrank.model.joints.joint import PLACED, QUATERNION, TURNING, Joint, Place, Side, Step
+from bellcrank.model.joints.joint import LIMITED, PLACED, QUATERNION, TURNING, Joint, Place, Side, Step
 from bellcrank.model.joints.making import JointMethod
 from bellcrank.model.joints.spherical import (
     corrected_quaternion,
@@ -152,7 +152,7 @@ class Free(Joint):
     """No connection at all."""
 
     kind = "free"
-    keys = Keys("No connection; position [m] and quaternion of b in the axes of a.", *PLACED)
+    keys = Keys("No connection; position [m] and quaternion of b in the axes of a.", *PLACED, LIMITED)
     coordinates = ("x", "y", "z", *QUATERNION)
     speeds = ("x", "y", "z", *TURNING)
     place = Place.BODY
@@ -173,9 +173,12 @@ class Free(Joint):
 class FreeMethod(JointMethod):
     """Makes free joints."""
 
-    def free(self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None) -> Free:
+    def free(
+        self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None, limits: Any = None
+    ) -> Free:
         """No connection at all: `b` floats; its coordinates are position [m] and quaternion (w, x, y, z) in a's axes.
 
         at: World point whose position is the coordinate [m], b's origin where missing. a, cut: As for :meth:`revolute`.
+        limits: By coordinate, such as ``{"z": (0, None)}``.
         """
-        return self._add_joint(Free, name, a, b, at, cut=cut)
+        return self._add_joint(Free, name, a, b, at, cut=cut, limits=limits)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from bellcrank.base.keys import AXIS, SIDE, TRUTH_OR_NULL, VECTOR3, Keys, may, must
+from bellcrank.base.keys import AXIS, LIMITS, SIDE, TRUTH_OR_NULL, VECTOR3, Keys, may, must
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.math.arrays import Array, as_mat, rotation_with_z_along, tidy
 from bellcrank.math.tuples import UNIT, Mat, Vec, dot
@@ -51,6 +51,12 @@ PLACED = (
     ),
 )
 """Keys of a joint that is placed by a point."""
+LIMITED = may(
+    "limits",
+    LIMITS,
+    "Of its coordinate, a list of low and high (null for none) or a mapping; of several, a mapping of these by name.",
+)
+"""The key of a joint whose coordinates may have limits."""
 ALONG = may("axis", AXIS, "Joint axis in the start pose: x, y, z or a world vector.")
 
 

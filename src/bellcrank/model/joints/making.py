@@ -124,6 +124,8 @@ class JointMethod:
 
         def _body_or_frame(self, who: str, given: Any) -> Body | Frame: ...
 
+        def _limit(self, joint: Joint, given: Any) -> None: ...
+
     def _add_joint(
         self,
         kind: type[_Kind],
@@ -135,6 +137,7 @@ class JointMethod:
         axis_b: Any = None,
         *,
         cut: bool | None,
+        limits: Any = None,
         **more: Any,
     ) -> _Kind:
         name = self._new_name("joint", name)
@@ -142,4 +145,10 @@ class JointMethod:
         side_a, side_b = self._body_or_frame(who, a), self._body_or_frame(who, b)
         joint = make_joint(kind, name, side_a, side_b, at, axis, axis_b, cut, **more)
         self.joints[name] = joint
+        if limits is not None:
+            try:
+                self._limit(joint, limits)
+            except ModelError:
+                del self.joints[name]
+                raise
         return joint

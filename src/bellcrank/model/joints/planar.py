@@ -7,7 +7,17 @@ from typing import Any
 from bellcrank.base.keys import Keys
 from bellcrank.math.arrays import Array
 from bellcrank.math.tuples import Mat, transpose
-from bellcrank.model.joints.joint import ALONG, PLACED, Joint, Place, Plane, Side, Step, angle_about_z
+from bellcrank.model.joints.joint import (
+    ALONG,
+    LIMITED,
+    PLACED,
+    Joint,
+    Place,
+    Plane,
+    Side,
+    Step,
+    angle_about_z,
+)
 from bellcrank.model.joints.making import JointMethod
 from bellcrank.model.joints.prismatic import SLIDE
 from bellcrank.model.joints.revolute import HINGE
@@ -20,7 +30,7 @@ class Planar(Joint):
     """Two faces that slide on each other."""
 
     kind = "planar"
-    keys = Keys("x [m], y [m] and angle [rad] in the plane normal to the axis.", *PLACED, ALONG)
+    keys = Keys("x [m], y [m] and angle [rad] in the plane normal to the axis.", *PLACED, ALONG, LIMITED)
     coordinates = speeds = ("x", "y", "angle")
     place = Place.ANYWHERE
     perpendicular = ((0, 2), (1, 2))
@@ -40,10 +50,18 @@ class PlanarMethod(JointMethod):
     """Makes planar joints."""
 
     def planar(
-        self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
+        self,
+        name: str,
+        a: Side,
+        b: Side,
+        at: Any = None,
+        axis: Any = None,
+        cut: bool | None = None,
+        limits: Any = None,
     ) -> Planar:
         """Motion `x` [m], `y` [m], `angle` [rad] in the plane normal to the axis.
 
-        at: World point in the start pose [m], may be left out. a, b, axis, cut: As for :meth:`revolute`.
+        at: World point in the start pose [m], may be left out. a, b, axis, cut: As for :meth:`revolute`. limits: By
+        coordinate, such as ``{"x": (-1, 1)}``.
         """
-        return self._add_joint(Planar, name, a, b, at, axis, cut=cut)
+        return self._add_joint(Planar, name, a, b, at, axis, cut=cut, limits=limits)

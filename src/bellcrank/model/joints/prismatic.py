@@ -10,7 +10,7 @@ from bellcrank.math.arrays import Array
 from bellcrank.math.rotations import Turn
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, column, cross, dot, scale, times
 from bellcrank.model.joints.elementary import Elementary, Laid, Twist, Wrench, settled_sum
-from bellcrank.model.joints.joint import ALONG, PLACED, Joint, Mark, Place, Plane, Side, Step
+from bellcrank.model.joints.joint import ALONG, LIMITED, PLACED, Joint, Mark, Place, Plane, Side, Step
 from bellcrank.model.joints.making import JointMethod
 from bellcrank.program.trace import Scalar
 
@@ -84,7 +84,7 @@ class Prismatic(Joint):
     """A slider."""
 
     kind = "prismatic"
-    keys = Keys("displacement [m] along the axis.", *PLACED, ALONG)
+    keys = Keys("displacement [m] along the axis.", *PLACED, ALONG, LIMITED)
     coordinates = speeds = ("displacement",)
     place = Place.ANYWHERE
     perpendicular = ((0, 1), (1, 2), (2, 0))
@@ -108,12 +108,20 @@ class PrismaticMethod(JointMethod):
     """Makes prismatic joints."""
 
     def prismatic(
-        self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
+        self,
+        name: str,
+        a: Side,
+        b: Side,
+        at: Any = None,
+        axis: Any = None,
+        cut: bool | None = None,
+        limits: Any = None,
     ) -> Prismatic:
         """A slider: `displacement` [m] along the axis.
 
         a, b: Bodies, their names, or points or frames of them. at: World point [m], may be left out; axis: world
         direction ("x", "y", "z" or a vector; "z" where missing), both in the start pose. cut: True closes a loop here,
-        False keeps the joint in the tree, None lets the analysis choose.
+        False keeps the joint in the tree, None lets the analysis choose. limits: (low, high) [m], as for
+        :meth:`revolute`.
         """
-        return self._add_joint(Prismatic, name, a, b, at, axis, cut=cut)
+        return self._add_joint(Prismatic, name, a, b, at, axis, cut=cut, limits=limits)

@@ -11,7 +11,7 @@ from bellcrank.math.arrays import Array
 from bellcrank.math.rotations import AxisTurn, FullTurn, Turn, snapped, zxz_angles
 from bellcrank.math.tuples import ZERO, Mat, Vec, cross, numeric, scale, sub, times
 from bellcrank.model.joints.elementary import Elementary, Laid, Twist, Wrench, settled_sum
-from bellcrank.model.joints.joint import ALONG, PLACED, Joint, Mark, Plane, Side, Step, angle_about_z
+from bellcrank.model.joints.joint import ALONG, LIMITED, PLACED, Joint, Mark, Plane, Side, Step, angle_about_z
 from bellcrank.model.joints.making import JointMethod
 from bellcrank.program.functions import cos, sin
 from bellcrank.program.trace import Scalar
@@ -113,7 +113,7 @@ class Revolute(Joint):
     """A hinge."""
 
     kind = "revolute"
-    keys = Keys("Rotation angle [rad] about the axis.", *PLACED, ALONG)
+    keys = Keys("Rotation angle [rad] about the axis.", *PLACED, ALONG, LIMITED)
     coordinates = speeds = ("angle",)
     coincident = True
     perpendicular = ((0, 2), (1, 2))
@@ -131,12 +131,20 @@ class RevoluteMethod(JointMethod):
     """Makes revolute joints."""
 
     def revolute(
-        self, name: str, a: Side, b: Side, at: Any = None, axis: Any = None, cut: bool | None = None
+        self,
+        name: str,
+        a: Side,
+        b: Side,
+        at: Any = None,
+        axis: Any = None,
+        cut: bool | None = None,
+        limits: Any = None,
     ) -> Revolute:
         """A hinge: rotation `angle` [rad] about the axis.
 
         a, b: Bodies, their names, or points or frames of them. at: World point [m] and axis: world direction ("x", "y",
         "z" or a vector; "z" where missing), both in the start pose. cut: True closes a loop here, False keeps the joint
-        in the tree, None lets the analysis choose.
+        in the tree, None lets the analysis choose. limits: (low, high) [rad], None for a side without: stops that are
+        struck; :class:`bellcrank.Limits` gives their restitution, or stiffness and damping.
         """
-        return self._add_joint(Revolute, name, a, b, at, axis, cut=cut)
+        return self._add_joint(Revolute, name, a, b, at, axis, cut=cut, limits=limits)

@@ -13,7 +13,7 @@ from bellcrank.math.rotations import Turn, out
 from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub
 from bellcrank.model import checks
 from bellcrank.model.joints.elementary import Twist, Wrench
-from bellcrank.model.joints.joint import ALONG, PLACED, Joint, Mark, Side, Step, angle_about_z
+from bellcrank.model.joints.joint import ALONG, LIMITED, PLACED, Joint, Mark, Side, Step, angle_about_z
 from bellcrank.model.joints.making import JointMethod
 from bellcrank.model.joints.revolute import AboutZ
 from bellcrank.program.functions import cos, sin
@@ -79,6 +79,7 @@ class Screw(Joint):
         "angle [rad] about the axis with an advance along it.",
         *PLACED,
         ALONG,
+        LIMITED,
         must("pitch", NUMBER, "Advance [m/rad]."),
     )
     coordinates = speeds = ("angle",)
@@ -154,10 +155,11 @@ class ScrewMethod(JointMethod):
         axis: Any = None,
         pitch: Any = None,
         cut: bool | None = None,
+        limits: Any = None,
     ) -> Screw:
         """Rotation `angle` [rad] about the axis with an advance of `pitch` [m/rad] along it.
 
-        a, b, at, axis, cut: As for :meth:`revolute`.
+        a, b, at, axis, cut, limits: As for :meth:`revolute`.
         """
         who = f"screw joint {name!r}"
         if pitch is None:
@@ -165,4 +167,4 @@ class ScrewMethod(JointMethod):
         pitch = checks.number(f"pitch of {who}", pitch, self.parameters)
         if self.parameters.value(pitch) == 0.0:
             raise ModelError(f"pitch of {who} is zero; give metres per radian, or use system.revolute")
-        return self._add_joint(Screw, name, a, b, at, axis, cut=cut, pitch=pitch)
+        return self._add_joint(Screw, name, a, b, at, axis, cut=cut, limits=limits, pitch=pitch)

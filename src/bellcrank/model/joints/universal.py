@@ -14,6 +14,7 @@ from bellcrank.math.tuples import Mat, Vec, dot
 from bellcrank.model import checks
 from bellcrank.model.joints.joint import (
     FROM_AXES,
+    LIMITED,
     PLACED,
     SAME_AXIS,
     Joint,
@@ -41,6 +42,7 @@ class Universal(Joint):
         *PLACED,
         may("axis_a", AXIS, "Axis fixed in a."),
         may("axis_b", AXIS, "Axis fixed in b, perpendicular to axis_a."),
+        LIMITED,
     )
     coordinates = speeds = ("angle_a", "angle_b")
     coincident = True
@@ -97,10 +99,11 @@ class UniversalMethod(JointMethod):
         axis_a: Any = None,
         axis_b: Any = None,
         cut: bool | None = None,
+        limits: Any = None,
     ) -> Universal:
         """A cardan joint: `angle_a` [rad] about axis_a (fixed in a), `angle_b` [rad] about axis_b (fixed in b).
 
         The two axes, world directions in the start pose, are perpendicular; both angles are zero there. at: World point
-        [m]. a, b, cut: As for :meth:`revolute`.
+        [m]. a, b, cut: As for :meth:`revolute`. limits: By coordinate, such as ``{"angle_a": (-1, 1)}``.
         """
-        return self._add_joint(Universal, name, a, b, at, axis_a, axis_b, cut=cut)
+        return self._add_joint(Universal, name, a, b, at, axis_a, axis_b, cut=cut, limits=limits)
