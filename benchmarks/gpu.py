@@ -3,6 +3,7 @@
     python -m benchmarks.gpu prepare FOLDER     # here: emits the kernels, start states, reference numbers
     python -m benchmarks.gpu measure FOLDER     # on the machine with the card: needs NumPy and CuPy or nvcc
     python -m benchmarks.gpu                    # both, where everything is installed
+    python -m benchmarks.gpu contacts FOLDER    # prepares bodies in contact alone; then measure FOLDER
 
 `measure` writes FOLDER/gpu.json. Run it with ``PYTHONPATH=src`` where Bellcrank is not installed.
 """
@@ -25,6 +26,7 @@ CONTACT_STATES, SAMPLED = 2000, 100
 """States along a run with contact, repeated for the measurement; points of a surface of samples."""
 CARS, DISTINCT, CHECKED, STATES = 100_000, 20_000, 64, 1 << 20
 """Cars on the bump, how many of them differ (their starts travel), are checked; states in one evaluation."""
+METHODS = "runge_kutta4", "dormand_prince5", "runge_kutta5"
 KINDS: dict[str, Any] = {"double": np.float64, "single": np.float32}
 TOLERANCE = {"double": 1e-11, "single": 2e-6}
 """Position residual [m] to which loops are closed on the device."""
@@ -111,27 +113,58 @@ def prepare(folder: Path) -> None:
         arrays[name] = groups.kept[:CHECKED].transpose(1, 2, 0)
     e = export_of(mechanism)
     problem = Problem(e.rates, e.projection, len(e.states), len(e.parameters))
+    np.savez(folder / "numbers.npz", **arrays)
+    for precision in cuda.BLOCK:
+        _write(folder / f"evaluate_{precision}.cu", cuda.evaluation(program, n, precision, BLOCK))
+        for method in METHODS:
+            text = integration(problem, load(method).table, precision, BLOCK)
+            _write(folder / f"{method}_{precision}.cu", text)
+    prepare_contacts(folder)
+    print(f"written: {folder}")
+
+
+def prepare_contacts(folder: Path) -> None:
+    """Emit the bodies in contact, and compute their rates along a run on the processor."""
+    from bellcrank.mechanism import analyse
+    from bellcrank.mechanism.export import export_of
+    from bellcrank.program import cuda
+    from bellcrank.program.kernel import compile_program
+
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays: dict[str, Any] = {}
     for name, system in contacts().items():
         export = export_of(analyse(system))
         run = system.simulate(0.4, output=CONTACT_STATES)
         rows = np.hstack([run.time[:, None], run.q, run.u, run.parameters])
         arrays |= {f"x_{name}": rows, f"expected_{name}": compile_program(export.rates).many(rows)}
         text = cuda.evaluation(export.rates, len(export.states), "double", BLOCK)
-        (folder / f"contact_{name}.cu").write_text(text)
-    np.savez(folder / "numbers.npz", **arrays)
-    for precision in cuda.BLOCK:
-        (folder / f"evaluate_{precision}.cu").write_text(cuda.evaluation(program, n, precision, BLOCK))
-        for method in ("runge_kutta4", "dormand_prince5", "runge_kutta5"):
-            text = integration(problem, load(method).table, precision, BLOCK)
-            (folder / f"{method}_{precision}.cu").write_text(text)
-    print(f"written: {folder}")
+        _write(folder / f"contact_{name}.cu", text)
+        words = sum(len(words) for words in text.tables.values())
+        print(f"{name}: {len(text) / 1e3:.0f} kB of source, {8e-3 * words:.0f} kB of tables")
+    np.savez(folder / "contacts.npz", **arrays)
+
+
+def _write(path: Path, source: Any) -> None:
+    """Keep a source, with its tables beside it."""
+    path.write_text(source)
+    np.savez(path.with_suffix(".npz"), **source.tables)
+
+
+def _read(path: Path) -> Any:
+    """A source that was kept."""
+    from bellcrank.program.cuda import Source
+
+    return Source(path.read_text(), dict(np.load(path.with_suffix(".npz"))))
 
 
 def measure(folder: Path) -> dict[str, Any]:
     """All measurements; raises where double precision does not agree with the processor."""
     from bellcrank.program.gpu import CupyDevice, DriverDevice, GpuUnavailable
 
-    numbers = dict(np.load(folder / "numbers.npz"))
+    numbers: dict[str, Any] = {}
+    for name in ("numbers.npz", "contacts.npz"):
+        if (folder / name).exists():
+            numbers |= np.load(folder / name)
     report: dict[str, Any] = {"devices": []}
     for make in (CupyDevice, DriverDevice):
         try:
@@ -140,11 +173,9 @@ def measure(folder: Path) -> dict[str, Any]:
             print(f"{make.__name__}: {error}")
             continue
         print(on.name)
-        rows = [
-            *_contacts(on, folder, numbers),
-            *_evaluations(on, folder, numbers),
-            *_bump(on, folder, numbers),
-        ]
+        rows = _contacts(on, folder, numbers)
+        if "x" in numbers:
+            rows += [*_evaluations(on, folder, numbers), *_bump(on, folder, numbers)]
         found = {"name": on.name, "rows": rows}
         report["devices"].append(found)
     if not report["devices"]:
@@ -191,7 +222,7 @@ def _evaluations(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[st
     x, expected = numbers["x"], numbers["expected"]
     n = expected.shape[1]
     for precision, real in KINDS.items():
-        source = (folder / f"evaluate_{precision}.cu").read_text()
+        source = _read(folder / f"evaluate_{precision}.cu")
         begin = time.perf_counter()
         got = evaluate(on, source, BLOCK, x[:, 0], x[:, 1 : 1 + n], x[:, 1 + n :], n, real)
         compiling = time.perf_counter() - begin
@@ -224,7 +255,7 @@ def _contacts(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, 
         name = path.stem.removeprefix("contact_")
         x, expected = numbers[f"x_{name}"], numbers[f"expected_{name}"]
         n = expected.shape[1]
-        source = path.read_text()
+        source = _read(path)
         begin = time.perf_counter()
         got = evaluate(on, source, BLOCK, x[:, 0], x[:, 1 : 1 + n], x[:, 1 + n :], n, np.float64)
         compiling = time.perf_counter() - begin
@@ -250,7 +281,6 @@ def _contacts(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, 
 
 def _bump(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]]:
     """One second over the bump for all cars, transfers included, against the processor for some of them."""
-    from bellcrank.integrate.cuda import METHODS
     from bellcrank.program.gpu import integrate_adaptive, integrate_fixed
 
     rows = []
@@ -264,7 +294,7 @@ def _bump(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]
         closing = TOLERANCE[precision]
         rtol = 1e-6 if precision == "double" else 1e-4
         for method in METHODS:
-            source = (folder / f"{method}_{precision}.cu").read_text()
+            source = _read(folder / f"{method}_{precision}.cu")
             reference = "fixed" if method == "runge_kutta4" else "tight"
             best, found, status, steps = np.inf, None, np.zeros(0), STEPS
             for _ in range(3):
@@ -302,11 +332,13 @@ def _bump(on: Any, folder: Path, numbers: dict[str, Any]) -> list[dict[str, Any]
 def main() -> None:
     """Prepare, measure, or both."""
     parser = argparse.ArgumentParser(description="Measure the car on a graphics processor.")
-    parser.add_argument("what", nargs="?", choices=("prepare", "measure", "both"), default="both")
+    parser.add_argument("what", nargs="?", choices=("prepare", "contacts", "measure", "both"), default="both")
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent / "results" / "gpu")
     arguments = parser.parse_args()
     if arguments.what in ("prepare", "both"):
         prepare(arguments.folder)
+    if arguments.what == "contacts":
+        prepare_contacts(arguments.folder)
     if arguments.what in ("measure", "both"):
         measure(arguments.folder)
 

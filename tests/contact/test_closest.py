@@ -101,9 +101,9 @@ def separation(a: Shape, b: Shape, pose, n: np.ndarray) -> tuple[float, np.ndarr
 
 
 def searched(a: Shape, b: Shape, pose, gradient: bool) -> float:
-    """The largest separation by scipy, from every sample direction: slow, and another way."""
+    """The largest separation by scipy, from sample directions all around: slow, and another way."""
     best = -np.inf
-    starts = sample_normals(a.planar) if gradient else sample_normals(False)[::5]
+    starts = sample_normals(a.planar)[:: 1 if a.planar else 3] if gradient else sample_normals(False)[::5]
     for start in (*starts, pose[3] - pose[1]):
         if gradient:
 

@@ -181,6 +181,11 @@ def test_exported_c_and_cuda_give_the_same_rates(tmp_path):
     assert np.abs(expected[-1]).max() > 100.0  # it touches
     if shutil.which("g++"):
         text = cuda.evaluation(export.rates, n, "double", 4)
+        # Tables go beside the text: no four of their numbers stand in it in a row.
+        assert sum(len(words) for words in text.tables.values()) > 1000
+        for name, words in text.tables.items():
+            assert f"__device__ long long {name}[{max(len(words), 1)}];" in text
+            assert len(words) < 4 or ", ".join(f"{word}LL" for word in words[:4]) not in text
         found = evaluate(Processor(tmp_path), text, 4, x[:, 0], x[:, 1 : 1 + n], x[:, 1 + n :], n, np.float64)
         assert relative(found, expected) < 1e-13
     with pytest.raises(ValueError, match="precision='double'"):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bellcrank.program.cuda import Source
 from program.c_compiler import library
 
 SHIM = """\
@@ -46,12 +47,14 @@ class Processor:
     def __init__(self, folder: Path) -> None:
         self.folder, self.count = folder, 0
 
-    def compiled(self, source: str, kernel: str):
+    def compiled(self, source: Source, kernel: str):
         self.count += 1
         path = self.folder / f"kernel{self.count}.cpp"
         path.write_text(SHIM + source)
         built = library(path, "g++", FLAGS)
         function = getattr(built, kernel)
+        for name, words in source.tables.items():
+            np.ctypeslib.as_array((ctypes.c_int64 * len(words)).in_dll(built, name))[:] = words
 
         def launch(threads: int, block: int, arguments) -> None:
             given = [_argument(a) for a in arguments]

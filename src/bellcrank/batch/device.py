@@ -19,6 +19,7 @@ from bellcrank.mechanism import Mechanism
 from bellcrank.mechanism.export import export_of
 from bellcrank.mechanism.sizes import tolerance_scales
 from bellcrank.program import cuda
+from bellcrank.program.cuda import Source
 from bellcrank.program.gpu import Device, device, integrate_adaptive, integrate_fixed
 
 Array = NDArray[np.float64]
@@ -40,7 +41,7 @@ class DeviceRun:
     """
 
     on: Device
-    source: str
+    source: Source
     method: str
     precision: cuda.Precision
     times: Array

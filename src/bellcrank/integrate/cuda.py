@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bellcrank.integrate.vectors import ROUNDED
 from bellcrank.program import cuda_device as text
-from bellcrank.program.cuda import DIALECTS, Precision, device_function, head
+from bellcrank.program.cuda import DIALECTS, Precision, Source, device_function, head
 from bellcrank.program.program import Program
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ def fits(table: Table) -> bool:
     return len(table.errors) == 1 or (len(table.errors) == 0 and table.order == len(table.b) == 4)
 
 
-def integration(problem: Problem, table: Table, precision: Precision = "double", block: int = 0) -> str:
+def integration(problem: Problem, table: Table, precision: Precision = "double", block: int = 0) -> Source:
     """A kernel ``bc_runge_kutta4``, or ``bc_embedded`` of an adaptive method, that integrates one state a thread."""
     if not fits(table):
         raise ValueError(
@@ -44,14 +47,15 @@ def integration(problem: Problem, table: Table, precision: Precision = "double",
     sizes = f"#define BC_STATES {n}\n#define BC_PROJECTS {int(problem.projection is not None)}\n"
     if problem.least_rank:
         sizes += f"#define BC_LEAST_RANK ((real){problem.least_rank!r})\n"
+    tables: dict[str, NDArray[np.int64]] = {}
     parts = [
         head(precision, block),
         sizes,
-        *device_function(problem.rates, "bc_rates", n, precision, "__noinline__"),
+        *device_function(problem.rates, "bc_rates", n, precision, tables, "__noinline__"),
     ]
     if problem.projection is not None:
-        parts += device_function(problem.projection, "bc_projection", n, precision, "__noinline__")
-    return "\n".join([*parts, text.PROJECT, loop])
+        parts += device_function(problem.projection, "bc_projection", n, precision, tables, "__noinline__")
+    return Source("\n".join([*parts, text.PROJECT, loop]), tables)
 
 
 def _embedded(table: Table, precision: Precision) -> str:

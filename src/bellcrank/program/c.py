@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.program.llvm import routines
 from bellcrank.program.loops import c as loops
@@ -297,16 +298,21 @@ def routine_name(target: Routine) -> str:
     return f"bc_{identifier(target.name)}_{target.digest[:12]}"
 
 
-def routine_texts(programs: Sequence[Program], dialect: Dialect) -> list[str]:
-    """The routines of the programs with their tables, each once."""
+def routine_texts(
+    programs: Sequence[Program], dialect: Dialect, tables: dict[str, NDArray[np.int64]] | None = None
+) -> list[str]:
+    """The routines of the programs with their tables, each once.
+
+    tables: Takes up the words of the tables by the names of their arrays, and keeps them out of the text.
+    """
     found = {r.digest: r for p in programs for r in routines(p)}
     if not found:
         return []
     texts = [loops.WORDS.format(static=dialect.static, real=dialect.real)]
-    written: set[str] = set()
+    written: dict[str, NDArray[np.int64]] = {} if tables is None else tables
     for routine in found.values():
         name = routine_name(routine)
-        lines = loops.table_lines(routine.table_types, routine.tables, name, written, dialect.constant)
+        lines = loops.table_lines(routine.table_types, routine.tables, name, written, tables is not None)
         body = loops.emit(routine.code, name, dialect.real, dialect.static)
         texts.append("\n".join([f"#ifndef {name}_TABLES", *lines, body, "#endif"]))
     return texts

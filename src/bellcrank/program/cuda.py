@@ -1,12 +1,17 @@
 """Programs as CUDA C++: one state a thread, structure of arrays, in double or single precision.
 
 The text is what NVRTC or nvcc compiles; nothing here needs a graphics processor. :mod:`gpu` compiles and runs it.
+Tables of routines, the fields of meshes and surfaces of samples among them, go beside the text: a compiler takes
+minutes for megabytes of numbers that the device copies in a moment.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.program import cuda_device as text
 from bellcrank.program.c import GATHER, MACROS, SEARCH, Dialect, StepText, routine_texts
@@ -24,6 +29,18 @@ DIALECTS = {
 BLOCK = {"double": 128, "single": 128}
 """Threads a block. With few live values to a register file of 64 K words, more threads only spill more."""
 _REPLACED = {"div": "bc_div({}, {})", "sqrt": "bc_sqrt({})"}
+
+
+class Source(str):
+    """CUDA C++ with the tables that it reads: words by the name of the array on the device."""
+
+    __slots__ = ("tables",)
+    tables: Mapping[str, NDArray[np.int64]]
+
+    def __new__(cls, text: str, tables: Mapping[str, NDArray[np.int64]] | None = None) -> Source:
+        made = super().__new__(cls, text)
+        made.tables = dict(tables or {})
+        return made
 
 
 class _DeviceText(StepText):
@@ -52,14 +69,15 @@ def _ordered(program: Program) -> Schedule:
     return Schedule(plan.n_in, plan.outputs, (piece,), 0, plan.truths)
 
 
-def evaluation(program: Program, states: int, precision: Precision = "double", block: int = 0) -> str:
+def evaluation(program: Program, states: int, precision: Precision = "double", block: int = 0) -> Source:
     """A kernel ``bc_evaluate(t, y, p, out, n)`` of `program`, whose inputs are t, `states` numbers and the rest."""
+    tables: dict[str, NDArray[np.int64]] = {}
     parts = [
         head(precision, block),
-        *device_function(program, "bc_program", states, precision),
+        *device_function(program, "bc_program", states, precision, tables),
         text.EVALUATE,
     ]
-    return "\n".join(parts)
+    return Source("\n".join(parts), tables)
 
 
 def head(precision: Precision, block: int) -> str:
@@ -71,9 +89,17 @@ def head(precision: Precision, block: int) -> str:
 
 
 def device_function(
-    program: Program, name: str, states: int, precision: Precision, how: str = "__forceinline__"
+    program: Program,
+    name: str,
+    states: int,
+    precision: Precision,
+    tables: dict[str, NDArray[np.int64]],
+    how: str = "__forceinline__",
 ) -> list[str]:
-    """A program as a device function of (t, y, p, out) on anything with brackets."""
+    """A program as a device function of (t, y, p, out) on anything with brackets.
+
+    tables: Takes up those that its routines read.
+    """
     dialect = DIALECTS[precision]
     plan = _ordered(program)
     writer = _DeviceText(plan, dialect, f"{name}_")
@@ -98,9 +124,8 @@ def device_function(
         raise ValueError(
             f"{program.name!r} searches in a loop ({searching[0].name}), which needs precision='double' on the device"
         )
-    # Constant memory is small; the tables of routines lie in ordinary memory of the device.
-    loops = routine_texts([program], replace(dialect, constant="static __device__ const"))
+    loops = routine_texts([program], dialect, tables)
     return [*guard, *loops, *writer.table_lines(), "\n  ".join([head, take, *body]) + "\n}"]
 
 
-__all__ = ["BLOCK", "DIALECTS", "Precision", "device_function", "evaluation", "head"]
+__all__ = ["BLOCK", "DIALECTS", "Precision", "Source", "device_function", "evaluation", "head"]

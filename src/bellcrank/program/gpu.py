@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.program import cache as code_cache
+from bellcrank.program.cuda import Source
 
 Array = NDArray[np.float64]
 
@@ -39,8 +40,8 @@ class Device(Protocol):
 
     name: str
 
-    def compiled(self, source: str, kernel: str) -> Kernel:
-        """The kernel of that name in an emitted source."""
+    def compiled(self, source: Source, kernel: str) -> Kernel:
+        """The kernel of that name in an emitted source, with its tables on the device."""
 
     def put(self, values: NDArray[Any]) -> Any:
         """A copy on the device."""
@@ -85,12 +86,15 @@ class CupyDevice:
         self.name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode() + " through CuPy"
         self._known: dict[tuple[str, str], Kernel] = {}
 
-    def compiled(self, source: str, kernel: str) -> Kernel:
+    def compiled(self, source: Source, kernel: str) -> Kernel:
         """See :class:`Device`."""
         key = source, kernel
         if key not in self._known:
             module = self.cupy.RawModule(code=source, options=("-std=c++14",), backend="nvrtc")
             function = module.get_function(kernel)
+            for name, words in source.tables.items():
+                room = self.cupy.ndarray(words.shape, np.int64, module.get_global(name))
+                room.set(words)
 
             def launch(threads: int, block: int, arguments: Sequence[Any]) -> None:
                 function((-(-threads // block),), (block,), tuple(arguments))
@@ -159,7 +163,7 @@ class DriverDevice:
         if code:
             raise RuntimeError(f"{name} failed with CUDA error {code}")
 
-    def compiled(self, source: str, kernel: str) -> Kernel:
+    def compiled(self, source: Source, kernel: str) -> Kernel:
         """See :class:`Device`."""
         key = source, kernel
         if key not in self._known:
@@ -167,6 +171,17 @@ class DriverDevice:
             module, function = ctypes.c_void_p(), ctypes.c_void_p()
             self.call("cuModuleLoadData", ctypes.byref(module), image)
             self.call("cuModuleGetFunction", ctypes.byref(function), module, kernel.encode())
+            for name, words in source.tables.items():
+                place, size = ctypes.c_uint64(), ctypes.c_size_t()
+                self.call(
+                    "cuModuleGetGlobal_v2", ctypes.byref(place), ctypes.byref(size), module, name.encode()
+                )
+                self.call(
+                    "cuMemcpyHtoD_v2",
+                    place,
+                    ctypes.c_void_p(words.ctypes.data),
+                    ctypes.c_size_t(words.nbytes),
+                )
 
             def launch(threads: int, block: int, arguments: Sequence[Any]) -> None:
                 cells = [a.pointer if isinstance(a, _Memory) else _scalar(a) for a in arguments]
@@ -242,7 +257,7 @@ def _scalar(value: Any) -> Any:
 
 
 def evaluate(
-    on: Device, source: str, block: int, t: Array, y: Array, p: Array, outputs: int, real: Any
+    on: Device, source: Source, block: int, t: Array, y: Array, p: Array, outputs: int, real: Any
 ) -> Array:
     """Outputs of an emitted evaluation for rows of states: shapes (rows,), (rows, n), (rows, k) -> (rows, outputs)."""
     rows = len(y)
@@ -255,7 +270,7 @@ def evaluate(
 
 def integrate_fixed(
     on: Device,
-    source: str,
+    source: Source,
     block: int,
     t: float,
     y: Array,
@@ -287,7 +302,7 @@ def integrate_fixed(
 
 def integrate_adaptive(
     on: Device,
-    source: str,
+    source: Source,
     block: int,
     t: float,
     y: Array,

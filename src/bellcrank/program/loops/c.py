@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.program.loops import ir
 from bellcrank.program.loops.ir import Kind, Operand, Ref, Statement, kind_of
@@ -50,13 +51,13 @@ def table_lines(
     given: Sequence[Type],
     tables: Sequence[Any],
     prefix: str,
-    written: set[str],
-    constant: str = "static const",
+    written: dict[str, NDArray[np.int64]],
+    apart: bool = False,
 ) -> list[str]:
     """Arrays of words for the tables of a routine, and ``prefix_TABLES``, which lists their addresses and sizes.
 
-    written: Names of arrays that the file has already, which grows; arrays go by what they hold, so that routines with
-    the same shapes share them.
+    written: Arrays that the file has already, by name, which grow; arrays go by what they hold, so that routines with
+    the same shapes share them. apart: Whether the words stay out of the text: whoever loads the code fills the arrays.
     """
     arrays: list[str] = []
     words: list[str] = []
@@ -77,9 +78,13 @@ def table_lines(
             bits = np.ascontiguousarray(array).view(np.int64).ravel()
             name = f"bc_data_{hashlib.sha256(bits.tobytes()).hexdigest()[:24]}"
             if name not in written:
-                written.add(name)
-                listed = ", ".join(literal(int(b)) for b in bits) or "0"
-                line = f"{constant} long long {name}[{max(len(bits), 1)}] = {{{listed}}};"
+                written[name] = bits
+                room = f"long long {name}[{max(len(bits), 1)}]"
+                if apart:
+                    line = f'extern "C" {{ __device__ {room}; }}'
+                else:
+                    listed = ", ".join(literal(int(b)) for b in bits) or "0"
+                    line = f"static const {room} = {{{listed}}};"
                 # Several programs of one file may bring the same one.
                 arrays.extend([f"#ifndef {name}_", f"#define {name}_", line, "#endif"])
             words.append(f"(long long)(size_t){name}")
