@@ -290,6 +290,7 @@ ARGUMENTS: dict[str, Values] = {
         "damping": ((0,) * 6, (0, 0, 0, 0, 0, 1)),
         "tables": (None, {"x": [(0.0, 0.0), (0.1, 2.0)]}),
     },
+    "rotation_spring": {**EITHER, "stiffness": (1.0, 2.0), "damping": (0.0, 1.0)},
     "applied_force": APPLIED,
     "applied_torque": APPLIED,
     "ground_spring": {

@@ -440,3 +440,25 @@ def test_a_closed_spline_goes_round() -> None:
     assert np.asarray(result["wire.s"])[-1] - np.asarray(result["wire.s"])[0] == pytest.approx(
         -10.0, rel=1e-3
     )
+
+
+def test_a_spring_between_axes_agrees_with_the_rotation_vector() -> None:
+    """Small and large turns; its energy is what its torque takes."""
+    system = machine()
+    system.rotation_spring("s", side(system, "jib"), system.bodies["hook"].frame(rotation=TURN), 3.0, 0.2)
+    found = analyse(system)
+    for seed, size in ((1, 1e-5), (2, 0.3), (3, 1.5)):
+        state = random_state(found, np.random.default_rng(seed), size)
+        poses, velocities, _ = body_motion(found, state)
+        way = solved(found.traced("recursive"), state, found.parameter_values)
+        moved = body_motion(found, state, way.du)[2]
+        assert body_difference(accelerations(system, poses, velocities), moved) < AGREEMENT
+    ball = System("ball", gravity=(0, 0, 0))
+    body = ball.body("b", 1.0, (0.3, 0.2, 0.15))
+    ball.spherical("joint", ball.ground, body, at=(0, 0, 0))
+    ball.rotation_spring("s", ball.ground, body, 3.0)
+    run = ball.simulate(
+        3.0, initial={"joint": {"angular_velocity": (2.0, 3.0, 1.0)}}, tolerance=1e-10, output=30
+    )
+    assert run["s.energy"].max() > 1.0
+    assert np.ptp(run["energy.total"]) < 1e-7

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
+from scipy.spatial.transform import Rotation
 
 from bellcrank.program.graph import Graph
 from reference.engine import Array, Engine, members, number, numbers
@@ -69,6 +70,18 @@ def torsion_spring(engine: Engine, f: Array, force: Any) -> None:
     k, damping, free = (number(x, engine.values) for x in (force.stiffness, force.damping, force.free_angle))
     value = -k * (c.f[0] - free) - damping * c.f1[0]
     add_along(engine, f, force.joint.a.body.name, force.joint.b.body.name, c, float(value))
+
+
+def rotation_spring(engine: Engine, f: Array, force: Any) -> None:
+    """A torque along the rotation vector between two frames, and along their relative angular velocity."""
+    _, C = engine.relative(force.a, force.b)
+    spin = C.f1[0] @ C.f[0].T
+    w = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
+    turn = Rotation.from_matrix(C.f[0]).as_rotvec()
+    k, c = number(force.stiffness, engine.values), number(force.damping, engine.values)
+    torque = engine.frame(force.a, 0)[1].f[0] @ (-k * turn - c * w)
+    for name, sign in ((force.a.body.name, -1.0), (force.b.body.name, 1.0)):
+        add_at(engine, f, name, np.zeros(3), np.zeros(3), sign * torque)
 
 
 def bushing(engine: Engine, f: Array, force: Any) -> None:
@@ -185,6 +198,7 @@ FORCES = {
     "JointForce": joint_force,
     "TorsionSpring": torsion_spring,
     "Bushing": bushing,
+    "RotationSpring": rotation_spring,
     "AppliedForce": applied_force,
     "AppliedTorque": applied_torque,
     "GroundSpring": ground_spring,

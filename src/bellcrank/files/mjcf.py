@@ -407,7 +407,7 @@ class _Reader:
             joint.taken.add("type")
             self.build.blamed(joint, make, label, before, after)
             if joint.tag == "joint":
-                self.links.damper(joint, label, before.origin, after.origin, 6)
+                self.links.damper(joint, label, before.frame(local.p, local.R), after.origin, 6)
             self.placed.append((label, kind, "", 0.0))
             return
         at = item.frame.p + item.frame.R @ np.array(joint.numbers("pos", (3,), (0.0, 0.0, 0.0)))

@@ -78,16 +78,19 @@ class Links:
         )
 
     def damper(self, joint: Element, label: str, a: Frame, b: Frame, freedoms: int) -> None:
-        """Damping of a ball or free joint, alike in all directions; what else its class may give is listed."""
-        for key in ("stiffness", "armature"):
-            if any(joint.numbers(key, (), (0.0,))):
-                why = f"{key} of ball and free joints is not imported"
-                self.build.lose(joint, f"{key} of {joint.label}", why, key)
-        c = self._first(joint, "damping")
-        if c:
-            name = self.build.name(f"{label} damping", "force")
-            damping = (c if freedoms == 6 else 0.0,) * 3 + (c,) * 3
-            self.build.blamed(joint, self.system.bushing, name, a, b, (0.0,) * 6, damping)
+        """Springs and damping of a ball or free joint, alike in all directions; a, b: frames that coincide at rest."""
+        if any(joint.numbers("armature", (), (0.0,))):
+            why = "armature of ball and free joints is not imported"
+            self.build.lose(joint, f"armature of {joint.label}", why, "armature")
+        k, c = self._first(joint, "stiffness"), self._first(joint, "damping")
+        if not k and not c:
+            return
+        turning = self.build.name(f"{label} spring" if k else f"{label} damping", "force")
+        self.build.blamed(joint, self.system.rotation_spring, turning, a, b, k, c)
+        if freedoms == 6:
+            moving = self.build.name(f"{label} pull" if k else f"{label} drag", "force")
+            six = [(x,) * 3 + (0.0,) * 3 for x in (k, c)]
+            self.build.blamed(joint, self.system.bushing, moving, a, b, *six)
 
     def limits(self, joint: Element, label: str, kind: str) -> None:
         """Stops of a joint with one coordinate."""

@@ -16,6 +16,7 @@ from bellcrank.model.forces.joint_friction import Clutch, JointFriction, JointFr
 from bellcrank.model.forces.limits import JointLimits, JointLimitsMethod
 from bellcrank.model.forces.line_force import LineForce, LineForceMethod
 from bellcrank.model.forces.motor import Motor, MotorMethod
+from bellcrank.model.forces.rotation_spring import RotationSpring, RotationSpringMethod
 from bellcrank.model.forces.spring import Spring, SpringMethod
 from bellcrank.model.forces.torsion_spring import TorsionSpring, TorsionSpringMethod
 from bellcrank.model.forces.tyre import Tyre, TyreMethod
@@ -34,6 +35,7 @@ class ForceMethods(
     MotorMethod,
     CableMethod,
     BushingMethod,
+    RotationSpringMethod,
     AppliedMethod,
     GroundSpringMethod,
     TyreMethod,
@@ -43,7 +45,7 @@ class ForceMethods(
 
 KINDS: tuple[type[ForceElement], ...] = (
     *(Spring, LineForce, TorsionSpring, JointForce, JointFriction, Clutch, JointLimits, Motor, Cable),
-    *(Bushing, AppliedForce, AppliedTorque, GroundSpring, Tyre),
+    *(Bushing, RotationSpring, AppliedForce, AppliedTorque, GroundSpring, Tyre),
 )
 """All kinds of forces, in the order of pages and schemas."""
 
@@ -66,6 +68,7 @@ __all__ = [
     "JointLimits",
     "LineForce",
     "Motor",
+    "RotationSpring",
     "Spring",
     "TorsionSpring",
     "Tyre",

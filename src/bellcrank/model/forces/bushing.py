@@ -69,7 +69,7 @@ class Bushing(ForceElement):
     def load(self, act: Acting, loads: Loads) -> None:
         A, B, base = act.ends(self.a, self.b)
         axes_a = _axes(A)
-        x, rates = _motion(act, A, B, base)
+        x, rates = motion_between(act, A, B, base)
         f, m = self._forces(act, x, rates)
         # Both sides act at b's origin, so that force and moment balance exactly.
         loads.between(
@@ -96,7 +96,7 @@ class Bushing(ForceElement):
         return [curves[axis][part](at) if axis in curves else 0.0 for axis, at in zip(SIX, x, strict=True)]
 
     def stored(self, s: Snapshot) -> Scalar:
-        (gap, turn), _ = _motion(s.acting, *s.acting.ends(self.a, self.b))
+        (gap, turn), _ = motion_between(s.acting, *s.acting.ends(self.a, self.b))
         k = [s.kin.number(x) for x in self.stiffness]
         parts = [0.5 * k[i] * (gap[i] * gap[i]) for i in range(3)]
         parts += [0.5 * k[3 + i] * (turn[i] * turn[i]) for i in range(3)]
@@ -104,7 +104,7 @@ class Bushing(ForceElement):
 
     def power(self, s: Snapshot) -> Scalar:
         """Work of the six components; the moment works on the true relative angular velocity."""
-        x, rates = _motion(s.acting, *s.acting.ends(self.a, self.b))
+        x, rates = motion_between(s.acting, *s.acting.ends(self.a, self.b))
         f, m = self._forces(s.acting, x, rates)
         parts = [f[i] * rates[0][i] for i in range(3)]
         return total(parts + [m[i] * rates[1][i] for i in range(3)])
@@ -122,7 +122,7 @@ def _axes(A: Seen) -> Mat:
     return (A.axis(0), A.axis(1), A.axis(2))
 
 
-def _motion(act: Acting, A: Seen, B: Seen, base: int) -> tuple[tuple[Vec, Vec], tuple[Vec, Vec]]:
+def motion_between(act: Acting, A: Seen, B: Seen, base: int) -> tuple[tuple[Vec, Vec], tuple[Vec, Vec]]:
     """Displacement and small rotation of b in the axes of a, and their rates."""
     kin, axes_a, axes_b = act.kin, _axes(A), _axes(B)
     d = sub(B.point, A.point)
