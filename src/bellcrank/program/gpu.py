@@ -90,7 +90,7 @@ class CupyDevice:
         """See :class:`Device`."""
         key = source, kernel
         if key not in self._known:
-            module = self.cupy.RawModule(code=source, options=("-std=c++14",), backend="nvrtc")
+            module = self.cupy.RawModule(code=str(source), options=("-std=c++14",), backend="nvrtc")
             function = module.get_function(kernel)
             for name, words in source.tables.items():
                 room = self.cupy.ndarray(words.shape, np.int64, module.get_global(name))
