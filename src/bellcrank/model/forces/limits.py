@@ -74,7 +74,7 @@ class JointLimits(OnCoordinate):
 
     @property
     def sense(self) -> float:
-        """Sign of the coordinate in the angle that its stops measure."""
+        """Sign of the coordinate in the angle that its stops measure: that of A in B where the axis is fixed in B."""
         return -1.0 if self.joint.turns_with_b(self.coordinate) else 1.0
 
     @property
