@@ -468,3 +468,13 @@ def test_springs_of_ball_and_free_joints_agree_with_mujoco() -> None:
     for seed in range(3):
         model = mujoco.MjModel.from_xml_string(text)
         assert max(against_mujoco(mujoco, model, loads_mjcf(text), seed)) < AGREEMENT
+
+
+def test_springs_by_time_and_damping_ratio_agree_with_mujoco() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><worldbody><body name="a"><joint name="i" axis="0 1 0" springdamper="0.1 0.5" springref="20"/>
+      <geom type="box" size="0.1 0.2 0.3" pos="0.2 0 0"/>
+      <body name="b" pos="0.4 0 0"><joint name="j" axis="1 1 0" springdamper="0.2 1" armature="0.3"/>
+        <geom type="box" size="0.2 0.1 0.1" pos="0.2 0.1 0"/></body></body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text)
+    assert max(against_mujoco(mujoco, model, loads_mjcf(text))) < AGREEMENT

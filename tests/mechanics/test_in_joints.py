@@ -11,6 +11,7 @@ from bellcrank import Limits
 from bellcrank.contact import Coulomb, LuGre
 from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
+from bellcrank.mechanism.export import export_of
 from bellcrank.model import System
 
 G = 9.81
@@ -252,6 +253,8 @@ def test_mistakes_are_named() -> None:
     system.joint_friction("f", "rail", 0.2)
     with pytest.raises(ModelError, match=r"'f load' follows a reaction, which is not known between impacts"):
         system.mechanism()
+    with pytest.raises(ModelError, match=r"'stop low' strikes, .* give the limits stiffness="):
+        export_of(sled(restitution=0.5).mechanism())
     other = System("turning")
     body = other.body("b", 1.0, (1, 1, 1))
     with pytest.raises(ModelError, match=r"'p angle limits'.* no point of it is struck by its turning alone"):

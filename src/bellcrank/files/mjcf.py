@@ -205,6 +205,7 @@ class _Reader:
         self._scale_masses()
         for world in worlds:
             self._world(world)
+        self.links.timed_springs()
         for section in root.all("tendon"):
             self._section(section, self.links.tendon)
         for section in root.all("equality"):

@@ -17,6 +17,8 @@ from bellcrank.model import Body, Frame
 from bellcrank.program.trace import Scalar
 
 T = TypeVar("T")
+ARMATURE = "armature"
+"""What flywheels of armature are called after their joint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,7 @@ class Links:
         self.tendons: dict[str, str] = {}
         self.refs: dict[str, float] = {}
         self.rests: dict[str, float] = {}
+        self.timed: list[tuple[Element, str, float, float, float]] = []
         self.sites: dict[str, tuple[Element, Pose, Body]] = {}
 
     def add_site(self, element: Element, frame: Pose, body: Body) -> None:
@@ -69,6 +72,10 @@ class Links:
             ref, rest = self.compiler.angle(ref), self.compiler.angle(rest)
         own = joint.attributes.get("name", label)
         self.refs[own], self.rests[own] = ref, rest
+        time, ratio = joint.numbers("springdamper", (2,), (0.0, 0.0))
+        if time > 0.0 and ratio > 0.0:
+            self.timed.append((joint, label, time, ratio, rest - ref))
+            return
         if not k and not c:
             return
         name = self.build.name(f"{label} spring" if k else f"{label} damping", "force")
@@ -76,6 +83,30 @@ class Links:
         self.build.blamed(
             joint, self.system.torsion_spring, name, label, stiffness=k, damping=c, free_angle=free
         )
+
+    def timed_springs(self) -> None:
+        """Springs and dampers given by a time and a damping ratio, for the inertia that each joint feels in the pose.
+
+        MuJoCo documentation, XML reference, joint, springdamper: with the inertia m, the inverse of the joint's entry
+        in the inverse mass matrix, stiffness = m / (time ratio)^2 and damping = 2 m / time.
+        """
+        if not self.timed:
+            return
+        mechanism = self.system.mechanism()
+        M, names = mechanism.mass_matrix(), list(mechanism.speed_names)
+        wheels = {name: k for k, name in enumerate(names) if name.endswith(f"{ARMATURE} bearing.angle")}
+        own = [k for k, name in enumerate(names) if name not in wheels]
+        felt = M[np.ix_(own, own)].copy()
+        place = {names[k].rpartition(".")[0]: i for i, k in enumerate(own)}
+        for name, k in wheels.items():
+            i = place[name.removesuffix(f" {ARMATURE} bearing.angle")]
+            felt[i, i] += M[k, k]
+        ease = np.linalg.inv(felt).diagonal()
+        for joint, label, time, ratio, free in self.timed:
+            m = 1.0 / float(ease[place[label]])
+            name = self.build.name(f"{label} spring", "force")
+            stiffness, damping = m / (time * ratio) ** 2, 2.0 * m / time
+            self.build.blamed(joint, self.system.torsion_spring, name, label, stiffness, damping, free)
 
     def damper(self, joint: Element, label: str, a: Frame, b: Frame, freedoms: int) -> None:
         """Springs and damping of a ball or free joint, alike in all directions; a, b: frames that coincide at rest."""
@@ -120,13 +151,13 @@ class Links:
         if not J:
             return
         make, system, build = self.build.blamed, self.system, self.build
-        wheel = make(joint, system.body, build.name(f"{label} armature", "body"), 0.0, (J, J, J))
-        bearing = build.name(f"{label} armature bearing", "joint")
+        wheel = make(joint, system.body, build.name(f"{label} {ARMATURE}", "body"), 0.0, (J, J, J))
+        bearing = build.name(f"{label} {ARMATURE} bearing", "joint")
         make(joint, system.revolute, bearing, system.ground, wheel, at=(0.0, 0.0, 0.0), axis="z")
         make(
             joint,
             system.coupling,
-            build.name(f"{label} armature gear", "coupling"),
+            build.name(f"{label} {ARMATURE} gear", "coupling"),
             {bearing: 1.0, label: -1.0},
         )
 

@@ -33,9 +33,14 @@ def state_names(mechanism: Mechanism) -> tuple[str, ...]:
 def check_exportable(mechanism: Mechanism) -> None:
     """Raise where contacts are no function of state and parameters."""
     for contact in (*mechanism.system.contacts.values(), *mechanism.system.collisions.values()):
+        advice = (
+            "give the limits stiffness=; of an import, limits=bellcrank.Limits(stiffness=...), or --no-limits"
+            if getattr(contact, "limits", None) is not None
+            else "add treatment='continuous' with stiffness= or young="
+        )
         raise ModelError(
             f"contact {contact.name!r} strikes, and impacts cannot be exported: they are no function of the state; "
-            "add treatment='continuous' with stiffness= or young="
+            + advice
         )
 
 

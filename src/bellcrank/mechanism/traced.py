@@ -151,7 +151,7 @@ def start_loads(mechanism: Mechanism) -> list[tuple[int, float]]:
     if m.system.strikes:
         raise ModelError(
             f"{loads[0][0]!r} follows a reaction, which is not known between impacts; use treatment='continuous' "
-            "for the contacts, or a clutch instead of friction by the reaction"
+            "for the contacts and stiffness= for limits, or a clutch instead of friction by the reaction"
         )
     first = m.linkage.positions - len(m.linkage.states)
     places = [first + m.linkage.states.index(name) for name, _ in loads]
