@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts.contacts import HIDDEN, Contacts
-from bellcrank.impacts.onset import ready
 from bellcrank.impacts.segment import Next
 from bellcrank.impacts.stepping import SteppedRun
+from bellcrank.impacts.transitions import ready
 from bellcrank.mechanism import State
 from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
