@@ -27,8 +27,8 @@ from bellcrank.run.events import Event, watch_program
 from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
-    from bellcrank.impacts.held import Held
     from bellcrank.impacts.modes import ContactForces
+    from bellcrank.impacts.multipliers import Held
     from bellcrank.integrate import Options, Problem, Trajectory
     from bellcrank.integrate.loop import Progress
     from bellcrank.run.events import Controller

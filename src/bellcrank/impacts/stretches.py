@@ -24,7 +24,7 @@ from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
 
 if TYPE_CHECKING:
-    from bellcrank.impacts.pieces import Pieces
+    from bellcrank.impacts.recording import Pieces
     from bellcrank.run.events import Controller, Event
 
 Array = NDArray[np.float64]
