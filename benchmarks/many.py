@@ -1,6 +1,8 @@
 """Many contacts: dice, a heap, balls, dominoes and a table by steps of 1 ms, against MuJoCo in the same scenes.
 
     python -m benchmarks.many [--only dice heap balls dominoes table] [--repeats 3]
+    python -m benchmarks.many --growth packing 27 64 125 216
+    python -m benchmarks.many --growth pile 10 20 40 80
 
 Times are processor time of a simulated second on one core, the least of a few runs; compilation is over before the
 clock starts. MuJoCo runs with its elliptic cones, once with its usual contacts and once with ones as stiff as the
@@ -8,6 +10,9 @@ step bears. Its contacts are damped springs, which know no restitution; ours hav
 the deepest overlap over the size: of MuJoCo over the smallest half edge or the radius, at the beginning of any step;
 ours over the size of the smaller body (centre to the furthest point), where contacts are solved in any step, after
 the correction of positions.
+
+With --growth balls settle in a box, or boxes fall on a pile, as many as given. The exponent of the time in the contacts
+of a step is fitted to all sizes.
 """
 
 from __future__ import annotations
@@ -22,6 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.impacts import moreau
+from bellcrank.impacts.stepping import SteppedRun
 from bellcrank.mechanism import Mechanism, analyse
 from bellcrank.model import System
 
@@ -145,6 +152,34 @@ def table() -> Scene:
     return Scene([top], 0.6, 0.1, 2.0)
 
 
+def packing(count: int) -> Scene:
+    """Balls in a box as wide as it is high, laid in layers a little apart; the count is the next cube."""
+    edge = math.ceil(count ** (1.0 / 3.0) - 1e-9)
+    rng = np.random.default_rng(3)
+    bodies = []
+    for k in range(edge**3):
+        x, y = (
+            0.1 * np.array([k % edge, k // edge % edge]) - 0.05 * (edge - 1) + 0.004 * (rng.random(2) - 0.5)
+        )
+        bodies.append(Body((0.045,), np.array([x, y, 0.05 + 0.11 * (k // edge**2)]), UPRIGHT, np.zeros(3)))
+    return Scene(bodies, 0.3, 0.3, 1.0, 0.05 * edge)
+
+
+def pile(count: int) -> Scene:
+    """Boxes that fall on each other in columns of five."""
+    rng = np.random.default_rng(2)
+    wide = math.ceil(math.sqrt(count / 5))
+    bodies = []
+    for k in range(count):
+        column = k % (wide * wide)
+        x, y = 0.24 * np.array([column % wide, column // wide]) + 0.01 * rng.random(2)
+        at = np.array([x, y, 0.15 + 0.24 * (k // (wide * wide))])
+        bodies.append(Body((0.05, 0.06, 0.08), at, rng.normal(size=4), np.zeros(3)))
+    return Scene(bodies, 0.5, 0.3, 1.0)
+
+
+GROWING: dict[str, Callable[[int], Scene]] = {"packing": packing, "pile": pile}
+
 SCENES: dict[str, Callable[[], Scene]] = {
     "dice": dice,
     "heap": heap,
@@ -257,6 +292,32 @@ def mujoco(scene: Scene, stiff: bool, repeats: int) -> Row:
     return Row("mujoco stiff" if stiff else "mujoco", best / scene.duration, -deepest / scene.size)
 
 
+def grow(name: str, counts: list[int]) -> None:
+    """Time against the contacts of a step, for scenes of growing size, and the exponents."""
+    print(
+        f"{'bodies':>6} {'contacts':>9} {'CPU s / s':>10} {'of mujoco':>10} {'unsolved':>9} {'residual':>9}"
+    )
+    held, spent, peer = [], [], []
+    for count in counts:
+        scene = GROWING[name](count)
+        made = mechanism(scene)
+        made.simulate(2.0 * STEP, impacts="stepping", step=STEP, output=1)
+        run = SteppedRun(made, STEP, (), ())
+        start = time.process_time()
+        report = run.go_on(np.array([0.0, scene.duration]), False).run
+        spent.append((time.process_time() - start) / scene.duration)
+        held.append(run.told[moreau.ACTIVE] / run.told[moreau.SOLVED])
+        peer.append(mujoco(scene, False, 1).seconds)
+        print(
+            f"{len(scene.bodies):6} {held[-1]:9.0f} {spent[-1]:10.3f} {spent[-1] / peer[-1]:10.2f} "
+            f"{report.unsolved:9} {report.residual:9.0e}",
+            flush=True,
+        )
+    if len(counts) > 1:
+        mine, its = (np.polyfit(np.log(held), np.log(seconds), 1)[0] for seconds in (spent, peer))
+        print(f"time grows like contacts^{mine:.2f}, mujoco's like contacts^{its:.2f}")
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(
@@ -264,7 +325,13 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="*", choices=list(SCENES), default=list(SCENES))
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--growth", nargs="+", metavar=("SCENE", "BODIES"))
     given = parser.parse_args()
+    if given.growth:
+        if given.growth[0] not in GROWING:
+            parser.error(f"no growing scene {given.growth[0]!r}; there are: {', '.join(GROWING)}")
+        grow(given.growth[0], [int(count) for count in given.growth[1:]] or [27, 64, 125])
+        return
     print(f"{'scene':10} {'code':14} {'CPU s / s':>10} {'of mujoco':>10} {'penetration':>12}")
     for name in given.only:
         scene = SCENES[name]()

@@ -234,6 +234,16 @@ def order_nodes(e: Elimination, first: Ints, joins: Ints2, listed: Ints, begin: 
 
 
 @compiled
+def products(e: Elimination, first: Ints, count: int) -> float:
+    """Multiplications of one elimination."""
+    total = 0.0
+    for position in range(count):
+        size, width = float(size_of(first, e.order[position])), float(e.width[position])
+        total += size * (size * size + 2.0 * size * width + width * width)
+    return total
+
+
+@compiled
 def clear(e: Elimination, first: Ints, count: int) -> None:
     """Make the matrix zero."""
     size = size_of(first, e.order[count - 1])

@@ -1,4 +1,7 @@
-"""Runs with contacts that write as they go, and going on with one: impacts, lasting contacts and queues come along."""
+"""Results of runs with contacts: the segments so far, the file that a run writes as it goes, and going on from it.
+
+Impacts, lasting contacts and queues come along.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from bellcrank.errors import ResultFileError
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.impulses import Propagation
 from bellcrank.impacts.modes import Mode
-from bellcrank.impacts.pieces import Pieces
 from bellcrank.impacts.queue import Check, QueueSegment
 from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.timing import Timing
 from bellcrank.integrate import Options
 from bellcrank.integrate.loop import Progress
-from bellcrank.mechanism import State
+from bellcrank.mechanism import Mechanism, State
 from bellcrank.result import layout
 from bellcrank.result.contact_storage import PREFIX, contact_fields, impact_arrays
 from bellcrank.result.header import Header
+from bellcrank.result.impact_table import ImpactTable
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.result.storage import Stored
 from bellcrank.run.recording import Recorder, cut, header_of, resumption, shortened, told_of_other_versions
@@ -38,6 +41,77 @@ Contents = tuple[dict[str, NDArray[Any]], dict[str, Any]]
 
 ROWS = ("q", "u", "du", "parameters", "contact_forces")
 COUNTED = ("steps", "rejected", "evaluations", "seconds")
+
+
+class Pieces:
+    """The segments so far."""
+
+    def __init__(self, mechanism: Mechanism, contacts: Contacts) -> None:
+        self.mechanism, self.contacts = mechanism, contacts
+        self.pieces: list[Result] = []
+        self.breaks: list[Array] = []
+        self.outputs = 0
+
+    @property
+    def events(self) -> tuple[Happening, ...]:
+        """Met so far."""
+        return tuple(e for piece in self.pieces for e in piece.events)
+
+    def open(self, run: Segment) -> None:
+        """Before a segment: breaks come in pairs, so that of its start belongs to the end of the one before."""
+        if self.pieces:
+            start, p = run.begin, np.array(run.mechanism.parameter_values)
+            self.breaks.append(run.row(start.t, run.machine.pack(start.q, start.u), p))
+
+    def add(self, run: Segment, piece: Result) -> None:
+        """One more segment."""
+        self.breaks += run.breaks
+        self.take(piece)
+
+    def take(self, piece: Result) -> None:
+        """One more stretch of the run."""
+        self.pieces.append(piece)
+        self.outputs += len(piece)
+
+    def report(self) -> RunReport:
+        """How all of them went; the last one has its end."""
+        runs = [piece.run for piece in self.pieces]
+        return replace(
+            runs[-1],
+            steps=sum(r.steps for r in runs),
+            rejected=sum(r.rejected for r in runs),
+            evaluations=sum(r.evaluations for r in runs),
+            seconds=sum(r.seconds for r in runs),
+            repartitions=tuple(t for r in runs for t in r.repartitions),
+            switches=tuple(s for r in runs for s in r.switches),
+            residual=max(r.residual for r in runs),
+            unsolved=sum(r.unsolved for r in runs),
+            penetration=max(r.penetration for r in runs),
+            stepped=tuple(s for r in runs for s in r.stepped),
+        )
+
+    def joined(self, status: str | None = None) -> Result:
+        """One result from the segments. status: How the run ended, where not as its last segment."""
+        pieces, whole = self.pieces, self.report()
+        time, q, u, du, parameters, forces = (
+            np.concatenate([getattr(piece, key) for piece in pieces])
+            for key in ("time", "q", "u", "du", "parameters", "contact_forces")
+        )
+        paired = self.breaks[: len(self.breaks) // 2 * 2]
+        return Result(
+            self.mechanism,
+            time,
+            q,
+            u,
+            du,
+            parameters,
+            whole if status is None else replace(whole, status=status),
+            self.events,
+            impacts=ImpactTable(self.contacts.records, self.mechanism),
+            contact_forces=forces,
+            contact_changes=tuple(self.contacts.changes),
+            breaks=np.array(paired) if paired else None,
+        )
 
 
 class ContactRecorder(Recorder):

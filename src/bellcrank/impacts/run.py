@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from bellcrank.errors import ModelError
 from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.errors import ContactError
-from bellcrank.impacts.held_segment import HeldSegment
-from bellcrank.impacts.onset import ready
-from bellcrank.impacts.pieces import Pieces
+from bellcrank.impacts.multipliers import HeldSegment
 from bellcrank.impacts.queue import QueueSegment
+from bellcrank.impacts.recording import Pieces
 from bellcrank.impacts.segment import Next, Segment, Standing
 from bellcrank.impacts.stretches import Stretches
 from bellcrank.impacts.timing import Timing
+from bellcrank.impacts.transitions import ready
 from bellcrank.integrate import Options, SimulationError
 from bellcrank.integrate.failures import CallError
 from bellcrank.integrate.status import Status

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.contacts import Contacts, shared_key
-from bellcrank.impacts.endings import ahead_of, changed
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.gaps import Gap, Missed, watching
 from bellcrank.impacts.modes import GONE, Mode, Modes, traced_equations, watched
-from bellcrank.impacts.onset import bouncing_left, ready
+from bellcrank.impacts.transitions import ahead_of, bouncing_left, changed, ready
 from bellcrank.integrate.loop import Change
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
@@ -28,8 +27,8 @@ from bellcrank.run.events import Event, watch_program
 from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
-    from bellcrank.impacts.held import Held
     from bellcrank.impacts.modes import ContactForces
+    from bellcrank.impacts.multipliers import Held
     from bellcrank.integrate import Options, Problem, Trajectory
     from bellcrank.integrate.loop import Progress
     from bellcrank.run.events import Controller

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts.contacts import HIDDEN, Contacts
-from bellcrank.impacts.onset import ready
 from bellcrank.impacts.segment import Next
 from bellcrank.impacts.stepping import SteppedRun
+from bellcrank.impacts.transitions import ready
 from bellcrank.mechanism import State
 from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
 
 if TYPE_CHECKING:
-    from bellcrank.impacts.pieces import Pieces
+    from bellcrank.impacts.recording import Pieces
     from bellcrank.run.events import Controller, Event
 
 Array = NDArray[np.float64]

@@ -2,9 +2,9 @@
 
 Discs of about 1 cm and friction 0.5 in a plane, restitution 0.3, laid in rows and shaken by their unequal sizes; the
 column stands between a wall and the open floor, about as high as it is wide; discs fixed to the floor make it rough. By
-steps of 1 ms. The front runs out by 1.2 times the height in channels of sand and glass (Lube; Lajeunesse), and by 2.5
-times in simulations of discs (Staron, Hinch); the free surface is flatter than the angle of friction of the grains,
-26.6 degrees.
+steps of 1 ms. The front is that of the heap, without grains that roll off alone. It runs out by 1.2 times the height in
+channels of sand and glass (Lube; Lajeunesse), and by 2.5 times in simulations of discs (Staron, Hinch); the free
+surface is flatter than the angle of friction of the grains, 26.6 degrees.
 
 Source: Lube, Huppert, Sparks, Freundt (2005), "Collapses of two-dimensional granular columns", Phys. Rev. E 72, 041301;
 Lajeunesse, Monnier, Homsy (2005), "Granular slumping on a horizontal surface", Phys. Fluids 17, 103302; Staron, Hinch
@@ -45,7 +45,10 @@ def quantities() -> list[Quantity]:
     places = np.array([np.asarray(run[f"{name}.position"])[:, :2] for name in system.bodies])
     width, height = (float(places[:, 0, i].max()) + RADIUS for i in (0, 1))
     x, y = places[:, -1].T
-    front = float(x.max()) + RADIUS
+    # The heap ends where the next grain is more than two grains away: one that rolls off alone is not of it.
+    along = np.sort(x)
+    alone = np.flatnonzero(np.diff(along) > 6.0 * RADIUS)
+    front = float(along[alone[0] if len(alone) else -1]) + RADIUS
     edges = np.linspace(0.0, front, 9)
     middles = 0.5 * (edges[1:] + edges[:-1])
     tops = [float(y[(x >= a) & (x < b)].max(initial=0.0)) for a, b in pairwise(edges)]
