@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.math.vectors import ZERO, Vector
-from bellcrank.program.loops import Reals, Reals2, Records, compiled, value
+from bellcrank.program.loops import Records
 
 Floats = NDArray[np.float64]
 Faces = NDArray[np.int64]
@@ -76,80 +76,14 @@ class Surface(NamedTuple):
         """Radius of that sphere [m]."""
         return self.nodes[i].radius
 
-    def push(self, k: int, force: Vector) -> None:
+    def push(self, k: int, force: Vector, case: int) -> None:
         """A force on a vertex [N]; a rigid body feels it by force and moment alone."""
 
-    def scale_pushes(self, factor: float) -> None:
-        """All forces on vertices so far become so many times as large."""
+    def weigh(self, k: int, load: float) -> None:
+        """The normal load on a vertex, which a rigid body need not know."""
 
-
-class Bent(NamedTuple):
-    """The surface of a flexible member with the modal coordinates eta: x = x0 + sum phi_k eta_k.
-
-    rest: At rest. shapes: phi of the vertices, three rows each. middles: Those of the spheres around nodes. spreads:
-    How much further a vertex may move, by mode. rates: Of eta. pushes: Takes the modal forces.
-    """
-
-    rest: Surface
-    shapes: Reals2
-    middles: Reals2
-    spreads: Reals2
-    eta: Reals
-    rates: Reals
-    pushes: Reals
-
-    @property
-    def nodes(self) -> Records[Node]:
-        return self.rest.nodes
-
-    @property
-    def triangles(self) -> Records[Triangle]:
-        return self.rest.triangles
-
-    @property
-    def inner(self) -> Vector:
-        return self.rest.inner
-
-    @property
-    def inner_radius(self) -> float:
-        return self.rest.inner_radius
-
-    def vertex(self, k: int) -> Vector:
-        return self.rest.vertices[k] + combined(self.shapes, k, self.eta)
-
-    def speed(self, k: int) -> Vector:
-        return combined(self.shapes, k, self.rates)
-
-    def centre(self, i: int) -> Vector:
-        return self.rest.nodes[i].centre + combined(self.middles, i, self.eta)
-
-    def reach(self, i: int) -> float:
-        found = self.rest.nodes[i].radius
-        for j in range(len(self.eta)):
-            found += self.spreads[i, j] * abs(value(self.eta[j]))
-        return found
-
-    def push(self, k: int, force: Vector) -> None:
-        for j in range(len(self.pushes)):
-            work = force.x * self.shapes[3 * k, j] + force.y * self.shapes[3 * k + 1, j]
-            self.pushes[j] += work + force.z * self.shapes[3 * k + 2, j]
-
-    def scale_pushes(self, factor: float) -> None:
-        for j in range(len(self.pushes)):
-            self.pushes[j] *= factor
-
-
-@compiled
-def combined(shapes: Reals2, k: int, weights: Reals) -> Vector:
-    """sum w_j phi_kj of the rows 3 k to 3 k + 2."""
-    x = 0.0
-    y = 0.0
-    z = 0.0
-    for j in range(len(weights)):
-        x += shapes[3 * k, j] * weights[j]
-        y += shapes[3 * k + 1, j] * weights[j]
-        z += shapes[3 * k + 2, j] * weights[j]
-    return Vector(x, y, z)
+    def scale_pushes(self, contact: float, units: float) -> None:
+        """Forces on vertices become so many times as large."""
 
 
 NOTHING = Surface(Records.empty(Node, 0), Records.empty(Vector, 0), Records.empty(Triangle, 0))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
-from bellcrank.contact.skin import Skin
+from bellcrank.contact.skin import SkinShape
 from bellcrank.contact.spots import PairSpot
 from bellcrank.math.tuples import (
     UNIT,
@@ -149,7 +149,7 @@ class ContactPair:
 def placed_marker(placed: PlacedShape, linkage: Linkage) -> Marker:
     """The frame of a shape on the links."""
     frame = placed.frame
-    if isinstance(placed.shape, Skin):
+    if isinstance(placed.shape, SkinShape):
         # In the axes of the member, whatever node it is said to stand at.
         return marker(linkage.placements[frame.body.name], UNIT, ZERO)
     return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))

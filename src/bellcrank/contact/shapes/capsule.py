@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -88,9 +89,10 @@ class Capsule(Shape):
         r, h = plain("capsule", self.radius), plain("capsule", self.half_length)
         bend = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 9)
         heights = np.where(bend < 0.0, -h, h)
-        # The seams belong to the straight side.
+        # The seams belong to the straight side, which is cut where a spacing is asked for.
         rows = np.stack([r * np.cos(bend), heights + r * np.sin(bend)], axis=1)
-        rows = np.concatenate([rows[:4], [(r, -h), (r, h)], rows[5:]])
+        cuts = np.linspace(-h, h, 2 if spacing is None else 1 + math.ceil(2.0 * h / spacing))
+        rows = np.concatenate([rows[:4], np.column_stack([np.full_like(cuts, r), cuts]), rows[5:]])
         return following(turned(rows, 16), self.field, 2.0 * r, spacing)
 
     @cached_property

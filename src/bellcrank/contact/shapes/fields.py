@@ -68,6 +68,38 @@ class Tangential(Protocol):
         ...
 
 
+@runtime_checkable
+class Yielding(Protocol):
+    """The field of a body that deforms: a force acts on its coordinates where the material at x has come from."""
+
+    def met(self, x: Vector) -> tuple[float, Vector, Vector]:
+        """Depth [m] at x, its slope, and the material point."""
+        ...
+
+    def velocity(self, at: Vector) -> Vector:
+        """Of a material point against the frame of the body [m/s]."""
+        ...
+
+    def push_at(self, at: Vector, force: Vector, case: int) -> None:
+        """A force on a material point, as a part of a case of loads."""
+        ...
+
+    def weigh_at(self, at: Vector, x: Vector, load: float) -> None:
+        """Spread the unit loads as the normal load is; x: Where the material point is."""
+        ...
+
+
+@compiled
+def met(field: Any, x: Vector) -> tuple[float, Vector, Vector]:
+    """Depth [m] at x, its slope, and the material point, which is x where the body is rigid."""
+    if isinstance(field, Yielding):
+        d, g, at = field.met(x)
+    else:
+        d, g = gradient(field.depth, x)
+        at = x
+    return d, g, at
+
+
 @compiled
 def concave(field: Any, x: Vector) -> Tangent:
     """The bound of a concave depth with a slope of at most one, that of a convex body: its tangent plane."""
@@ -207,10 +239,12 @@ __all__ = [
     "PlacedField",
     "Tangent",
     "Tangential",
+    "Yielding",
     "bounds",
     "concave",
     "depths",
     "first_order",
+    "met",
     "onto",
     "smooth_absolute",
     "smooth_maximum",
