@@ -120,8 +120,12 @@ def shifted(grid: Grid, at: Vector, q: Reals, cell: Reals) -> Vector:
         plane = ZERO
         for b in range(grid.order):
             first = 12 * (a * grid.order + b)
-            row = vector_at(cell, first, plain) * plain(w, 8) + vector_at(cell, first + 3, plain) * plain(w, 9)
-            row += vector_at(cell, first + 6, plain) * plain(w, 10) + vector_at(cell, first + 9, plain) * plain(w, 11)
+            row = vector_at(cell, first, plain) * plain(w, 8) + vector_at(cell, first + 3, plain) * plain(
+                w, 9
+            )
+            row += vector_at(cell, first + 6, plain) * plain(w, 10) + vector_at(
+                cell, first + 9, plain
+            ) * plain(w, 11)
             plane += row * plain(w, 4 + b)
         u += plane * plain(w, a)
     return u
@@ -244,6 +248,9 @@ class Bent(NamedTuple):
     def vertex(self, k: int) -> Vector:
         return self.rest.vertices[k] + combined(self.shapes, k, self.eta)
 
+    def area(self, triangle: Triangle, first: int) -> float:
+        return triangle.area
+
     def speed(self, k: int) -> Vector:
         return combined(self.shapes, k, self.rates)
 
@@ -279,7 +286,9 @@ class Bent(NamedTuple):
         """
         cell = self.cell
         back = Matrix(
-            vector_at(cell, LAST + 6, plain), vector_at(cell, LAST + 9, plain), vector_at(cell, LAST + 12, plain)
+            vector_at(cell, LAST + 6, plain),
+            vector_at(cell, LAST + 9, plain),
+            vector_at(cell, LAST + 12, plain),
         )
         at = vector_at(cell, LAST, plain) + back @ (x - vector_at(cell, LAST + 3, plain))
         fresh = value(cell[CELL - 1]) == 0.0
@@ -437,7 +446,9 @@ def grid_of(vertices: Floats, modes: Floats) -> tuple[Grid, Floats, Floats]:
     found = (value @ control).reshape(modes.shape)
     scale = np.abs(modes).max(axis=(0, 1))
     misfit = np.abs(found - modes).max(axis=(0, 1)) / np.where(scale > 0.0, scale, 1.0)
-    slope = np.stack([(d @ control).reshape(modes.shape) * f for d, f in zip(slopes, fine, strict=True)], axis=2)
+    slope = np.stack(
+        [(d @ control).reshape(modes.shape) * f for d, f in zip(slopes, fine, strict=True)], axis=2
+    )
     slope = np.einsum("nigk,gj->nijk", slope, axes)
     strain = np.moveaxis(0.5 * (slope + slope.swapaxes(1, 2)), 3, 1)
     strains = np.linalg.norm(strain, axis=(2, 3)).max(axis=0)
@@ -468,13 +479,13 @@ def _design(u: Floats, cells: NDArray[np.int64]) -> tuple[Any, list[Any]]:
     d = np.stack([-0.5 * s * s, t * (1.5 * t - 2), s * (2 - 1.5 * s), 0.5 * t * t], axis=2)
     count = cells + 3
     places = i[:, :, None] + np.arange(4)
-    flat = (places[:, 0, :, None, None] * count[1] + places[:, 1, None, :, None]) * count[2] + places[:, 2, None, None, :]
+    flat = (places[:, 0, :, None, None] * count[1] + places[:, 1, None, :, None]) * count[2] + places[
+        :, 2, None, None, :
+    ]
     rows = np.repeat(np.arange(len(u)), 64)
     made = []
     for k in range(4):
         x, y, z = (d[:, a] if a == k - 1 else w[:, a] for a in range(3))
         weights = np.einsum("na,nb,nc->nabc", x, y, z)
-        made.append(
-            sp.csr_array((weights.ravel(), (rows, flat.ravel())), shape=(len(u), int(count.prod())))
-        )
+        made.append(sp.csr_array((weights.ravel(), (rows, flat.ravel())), shape=(len(u), int(count.prod()))))
     return made[0], made[1:]

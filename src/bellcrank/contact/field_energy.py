@@ -362,11 +362,12 @@ def side(
                 known = wet[t.a] + wet[t.b] + wet[t.c] == 3
                 if known and max(depths[t.a], max(depths[t.b], depths[t.c])) > 0.0:
                     part = integral(depths[t.a], depths[t.b], depths[t.c])
-                    total += t.area * part.mean
-                    area += t.area * value(part.wet)
-                    slopes[t.a] += t.area * part.a
-                    slopes[t.b] += t.area * part.b
-                    slopes[t.c] += t.area * part.c
+                    size = surface.area(t, node.first_vertex)
+                    total += size * part.mean
+                    area += value(size) * value(part.wet)
+                    slopes[t.a] += size * part.a
+                    slopes[t.b] += size * part.b
+                    slopes[t.c] += size * part.c
             for k in range(node.vertices):
                 if slopes[k] > 0.0:
                     x = pose.p + pose.R @ surface.vertex(node.first_vertex + k)
@@ -398,15 +399,17 @@ def side(
                     second += x.square * (slopes[k] * steep)
         i += 1
     rate = 0.0
+    deep = -math.inf
     if best >= 0:
         warm[place] = best
-        _, g, at = met(field, deepest)
-        rate = g.dot(twist.v + twist.w.cross(deepest) + pose.R @ surface.speed(where))
+        x = pose.p + pose.R @ surface.vertex(where)
+        d, g, at = met(field, x)
+        # The same depth, with its rates.
+        deep = depth + (d - value(d))
+        rate = g.dot(twist.v + twist.w.cross(x) + pose.R @ surface.speed(where))
         if isinstance(field, Yielding):
             rate -= g.dot(field.velocity(at))
-    else:
-        depth = -math.inf
-    return Side(total, force, moment, friction, load, weight, middle, second, area, depth, deepest, rate)
+    return Side(total, force, moment, friction, load, weight, middle, second, area, deep, deepest, rate)
 
 
 @compiled
@@ -435,7 +438,7 @@ def pressed(
     moving = Twist(-(back @ twist.v), -(back @ twist.w))
     of_a = side(on_a, b, integral, there, moving, law, floor, warm, 0)
     at_a = Twist(twist.v - twist.w.cross(pose.p), twist.w)
-    of_b = side(on_b, a, integral, pose, at_a, law, max(floor, of_a.depth), warm, 1)
+    of_b = side(on_b, a, integral, pose, at_a, law, max(floor, value(of_a.depth)), warm, 1)
     total = share * (of_a.integral + of_b.integral)
     energy = 0.0
     slope = 0.0

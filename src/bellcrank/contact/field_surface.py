@@ -5,13 +5,13 @@ The tree is walked depth first: each node says where to go on if it is left out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.math.vectors import ZERO, Vector
-from bellcrank.program.loops import Records
+from bellcrank.program.loops import Records, value
 
 Floats = NDArray[np.float64]
 Faces = NDArray[np.int64]
@@ -64,6 +64,10 @@ class Surface(NamedTuple):
         """A vertex in the frame of the surface [m]."""
         return self.vertices[k]
 
+    def area(self, triangle: Triangle, first: int) -> float:
+        """Of a triangle [m^2]; first: Vertex of its cluster."""
+        return triangle.area
+
     def speed(self, k: int) -> Vector:
         """Of a vertex against the frame of the surface [m/s]."""
         return ZERO
@@ -84,6 +88,59 @@ class Surface(NamedTuple):
 
     def scale_pushes(self, contact: float, units: float) -> None:
         """Forces on vertices become so many times as large."""
+
+
+class Resized(NamedTuple):
+    """A surface that was made for a body of other sizes.
+
+    rest: That surface. field: With the sizes of now. before: With those it was made for.
+    """
+
+    rest: Surface
+    field: Any
+    before: Any
+
+    @property
+    def nodes(self) -> Records[Node]:
+        return self.rest.nodes
+
+    @property
+    def triangles(self) -> Records[Triangle]:
+        return self.rest.triangles
+
+    @property
+    def inner(self) -> Vector:
+        return self.rest.inner
+
+    @property
+    def inner_radius(self) -> float:
+        return self.rest.inner_radius - value(self.field.change(self.before))  # type: ignore[no-any-return]
+
+    def vertex(self, k: int) -> Vector:
+        return self.field.carried(self.rest.vertices[k], self.before)  # type: ignore[no-any-return]
+
+    def area(self, triangle: Triangle, first: int) -> float:
+        a = self.vertex(first + triangle.a)
+        b, c = self.vertex(first + triangle.b) - a, self.vertex(first + triangle.c) - a
+        return 0.5 * b.cross(c).length
+
+    def speed(self, k: int) -> Vector:
+        return ZERO
+
+    def centre(self, i: int) -> Vector:
+        return self.rest.nodes[i].centre
+
+    def reach(self, i: int) -> float:
+        return self.rest.nodes[i].radius + value(self.field.change(self.before))  # type: ignore[no-any-return]
+
+    def push(self, k: int, force: Vector, case: int) -> None:
+        """A rigid body feels forces by their sum and moment alone."""
+
+    def weigh(self, k: int, load: float) -> None:
+        """A rigid body need not know it."""
+
+    def scale_pushes(self, contact: float, units: float) -> None:
+        """There are none."""
 
 
 NOTHING = Surface(Records.empty(Node, 0), Records.empty(Vector, 0), Records.empty(Triangle, 0))

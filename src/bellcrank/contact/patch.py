@@ -67,15 +67,11 @@ def wet(
     return found
 
 
-def _wet_fourth(
-    surface: Any, field: Any, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals
-) -> int:
+def _wet_fourth(surface: Any, field: Any, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals) -> int:
     return wet(surface, field, mean_fourth, pose, corners, depths, sums)
 
 
-def _wet_square(
-    surface: Any, field: Any, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals
-) -> int:
+def _wet_square(surface: Any, field: Any, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals) -> int:
     return wet(surface, field, mean_square, pose, corners, depths, sums)
 
 

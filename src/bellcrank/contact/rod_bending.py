@@ -225,6 +225,9 @@ class BentRod(NamedTuple):
     def vertex(self, k: int) -> Vector:
         return self.placed(self.line.rest.vertices[k], self.frames)
 
+    def area(self, triangle: Triangle, first: int) -> float:
+        return triangle.area
+
     def speed(self, k: int) -> Vector:
         return self.placed(self.line.rest.vertices[k], self.moves)
 

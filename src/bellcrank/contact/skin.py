@@ -23,14 +23,14 @@ from bellcrank.contact.field_energy import (
     mean_square,
     pressed,
 )
-from bellcrank.contact.field_surface import NOTHING, Surface, surface_of
+from bellcrank.contact.field_surface import NOTHING, Resized, Surface, surface_of
 from bellcrank.contact.fields import FieldLaw, balanced, deepest, surface
 from bellcrank.contact.given import FACES, is_positive, numbers
 from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.rod_bending import NUMBERS, BentRod, Bounds, Line, handed
 from bellcrank.contact.shapes import Part, Plane
-from bellcrank.contact.shapes.base import FieldShape, Shape
-from bellcrank.contact.shapes.fields import Field, PlacedField, onto
+from bellcrank.contact.shapes.base import FieldShape, Shape, has_parameters
+from bellcrank.contact.shapes.fields import Field, PlacedField, Resizable, onto
 from bellcrank.contact.shapes.splines import PIECE, coefficients
 from bellcrank.contact.triangles import Triangles, refined
 from bellcrank.errors import ModelError
@@ -72,7 +72,15 @@ class Outside(NamedTuple):
 
 def _no_grid(modes: int) -> Grid:
     """Of a body whose depth nobody asks for."""
-    return Grid(Vector(0.0, 0.0, 0.0), IDENTITY, Vector(1.0, 1.0, 1.0), 1, 1, 1, 4, np.zeros((192, modes)), 1.0)
+    return Grid(
+        Vector(0.0, 0.0, 0.0), IDENTITY, Vector(1.0, 1.0, 1.0), 1, 1, 1, 4, np.zeros((192, modes)), 1.0
+    )
+
+
+class Fixed(NamedTuple):
+    """In place of a field with sizes that are given, where they are numbers."""
+
+    nothing: float
 
 
 class Rigid(NamedTuple):
@@ -91,9 +99,35 @@ class Rigid(NamedTuple):
         pushes: Reals,
         first: int,
         cases: int,
+        sizes: Any,
     ) -> Rigid:
         """It is as it is."""
         return self
+
+
+class Sized(NamedTuple):
+    """One side of a contact whose sizes depend on parameters.
+
+    before: Its field with the sizes that its surface was made for.
+    """
+
+    before: Any
+    rest: Surface
+
+    def posed(
+        self,
+        q: Reals,
+        rates: Reals,
+        frames: Reals,
+        moves: Reals,
+        loads: Reals,
+        pushes: Reals,
+        first: int,
+        cases: int,
+        sizes: Any,
+    ) -> Rigid:
+        """With the sizes of now; sizes: Its field."""
+        return Rigid(sizes, Resized(self.rest, sizes, self.before))  # type: ignore[arg-type]
 
 
 class Modal(NamedTuple):
@@ -117,6 +151,7 @@ class Modal(NamedTuple):
         pushes: Reals,
         first: int,
         cases: int,
+        sizes: Any,
     ) -> Bent:
         """At modal coordinates."""
         return Bent(*self, q, rates, frames, pushes, first, cases)
@@ -137,6 +172,7 @@ class RodSide(NamedTuple):
         pushes: Reals,
         first: int,
         cases: int,
+        sizes: Any,
     ) -> BentRod:
         """At strain coordinates."""
         return self.line.posed(q, rates, frames, moves, loads)
@@ -176,7 +212,7 @@ class SkinShape(FieldShape):
         q = np.ascontiguousarray(q, float)
         rates, out = np.zeros(len(q)), np.zeros(len(q))
         sections, own = self.room(member)
-        found = side.posed(q, rates, np.zeros(sections), np.zeros(own), np.zeros(own), out, 0, 1)
+        found = side.posed(q, rates, np.zeros(sections), np.zeros(own), np.zeros(own), out, 0, 1, Fixed(0.0))
         if isinstance(found, BentRod):
             found = found._replace(bounds=Bounds(*(float(x) for x in found.bounds)))
         return found
@@ -282,7 +318,9 @@ class Skin(SkinShape):
 
     def side(self, member: Any, alone: bool) -> Modal:
         if alone:
-            return Modal(*self.tables, Outside(1.0), _no_grid(self.modes.shape[2]), np.zeros(self.modes.shape[2]))
+            return Modal(
+                *self.tables, Outside(1.0), _no_grid(self.modes.shape[2]), np.zeros(self.modes.shape[2])
+            )
         grid, _, strains = self._grid
         return Modal(*self.tables, self.field, grid, strains)
 
@@ -421,9 +459,13 @@ def _vertices_below(made: Surface) -> list[tuple[int, int]]:
 
 @cache
 def _meeting(
-    half_space: bool, room_a: tuple[int, int], room_b: tuple[int, int], cases: int
+    half_space: bool,
+    room_a: tuple[int, int],
+    room_b: tuple[int, int],
+    cases: int,
+    sizes: tuple[type, type],
 ) -> Callable[..., Pressed]:
-    """The function below; what is kept of sections needs constant room."""
+    """The function below; what is kept of shapes needs constant room. sizes: Classes of fields that are given."""
     (sections_a, own_a), (sections_b, own_b) = room_a, room_b
     loads_a, loads_b = cases * own_a, cases * own_b
 
@@ -431,6 +473,8 @@ def _meeting(
         pose: Pose,
         twist: Twist,
         law: Coefficients,
+        sizes_a: Any,
+        sizes_b: Any,
         q_a: Reals,
         rates_a: Reals,
         q_b: Reals,
@@ -440,16 +484,16 @@ def _meeting(
         warm: Reals,
         out: Reals,
     ) -> Pressed:
-        """Two sides of which one at least deforms; out: Forces on the coordinates of a, then on those of b."""
+        """Two sides that deform or whose sizes are given; out: Forces on the coordinates of a, then on those of b."""
         frames = reals(sections_a)
         moves = reals(own_a)
         loads = reals(loads_a)
-        a = side_a.posed(q_a, rates_a, frames, moves, loads, out, 0, cases)
+        a = side_a.posed(q_a, rates_a, frames, moves, loads, out, 0, cases, sizes_a)
         frames_b = reals(sections_b)
         moves_of_b = reals(own_b)
         loads_of_b = reals(loads_b)
         first = cases * len(q_a)
-        b = side_b.posed(q_b, rates_b, frames_b, moves_of_b, loads_of_b, out, first, cases)
+        b = side_b.posed(q_b, rates_b, frames_b, moves_of_b, loads_of_b, out, first, cases, sizes_b)
         found = (
             pressed(mean_fourth, True, pose, twist, law, a.field, a.surface, b.field, b.surface, warm)
             if half_space
@@ -462,6 +506,7 @@ def _meeting(
                 handed(b, len(q_b), out, first)
         return found
 
+    meet.__annotations__ |= {"sizes_a": sizes[0], "sizes_b": sizes[1]}
     return meet
 
 
@@ -478,35 +523,58 @@ def one_sided(a: Shape, b: Shape) -> bool:
     return len(skins) == 1 and (skins[0].around is None or Plane in (type(a), type(b)))
 
 
-def skin_routine(
-    a: tuple[Shape, Any], b: tuple[Shape, Any], law: FieldLaw, bristles: bool
-) -> Routine:
-    """The contact of two sides, each a shape and its flexible member or None, of which one at least is a skin.
+class Party(NamedTuple):
+    """One side of a contact: its shape, that with the present values of its parameters, and its flexible member."""
 
-    Besides pose, twist and coefficients it takes the coordinates of both and their rates. It gives the forces on the
-    coordinates; with bristles those of the unit loads too (:data:`bellcrank.contact.bending.CASES`).
+    shape: Shape
+    present: Shape
+    member: Any = None
+
+    @property
+    def sizes(self) -> Any:
+        """What the routine is given: the field with its parameters, where it has some."""
+        return self.shape.field if has_parameters(self.shape) else Fixed(0.0)
+
+
+def check_resizable(who: str, shape: Shape) -> None:
+    """Raise for a shape whose sizes cannot be parameters in contact by fields; who: What errors call the contact."""
+    if has_parameters(shape) and not isinstance(shape.field, Resizable):
+        raise ModelError(
+            f"{who}: the sizes of a {type(shape).__name__} are plain numbers in contact by fields; parameters may stand "
+            "in those of spheres, ellipsoids, boxes, capsules, cylinders, tubes and tori"
+        )
+
+
+def skin_routine(a: Party, b: Party, law: FieldLaw, bristles: bool = False) -> Routine:
+    """The contact of two sides of which one at least is a skin, or has sizes that depend on parameters.
+
+    Besides pose, twist and coefficients it takes the sizes of both, their coordinates, and the rates of these. It gives
+    the forces on the coordinates; with bristles those of the unit loads too (:data:`bellcrank.contact.bending.CASES`).
     """
-    known = _routines.setdefault(a[0], {})
-    key = id(a[1]), id(b[0]), id(b[1]), law, bristles
+    known = _routines.setdefault(a.present, {})
+    key = id(a.member), id(b.present), id(b.member), type(a.sizes), type(b.sizes), law, bristles
     if key not in known:
-        one = one_sided(a[0], b[0])
+        one = one_sided(a.present, b.present)
         sides, room, count = list[Any](), list[tuple[int, int]](), list[int]()
-        for (shape, member), (other, _) in ((a, b), (b, a)):
+        for own, other in ((a, b), (b, a)):
+            shape = own.present
             if isinstance(shape, SkinShape):
-                sides.append(shape.side(member, one))
-                room.append(shape.room(member))
-                count.append(shape.coordinates(member))
-            else:
-                sides.append(Rigid(shape.field, NOTHING if one else surface(shape, other)))
-                room.append((1, 1))
-                count.append(0)
+                sides.append(shape.side(own.member, one))
+                room.append(shape.room(own.member))
+                count.append(shape.coordinates(own.member))
+                continue
+            room.append((1, 1))
+            count.append(0)
+            made = NOTHING if one else surface(shape, other.present)
+            sides.append(Sized(shape.field, made) if has_parameters(own.shape) else Rigid(shape.field, made))
         cases = CASES if bristles else 1
-        function = _meeting(law is FieldLaw.HALF_SPACE, *room, cases)
+        given = type(a.sizes), type(b.sizes)
+        function = _meeting(law is FieldLaw.HALF_SPACE, *room, cases, given)
         rows = (count[0], count[0], count[1], count[1])
-        made = Routine(function, tuple(sides), MEMORY, "skin", (), rows, cases * sum(count))
+        made_routine = Routine(function, tuple(sides), MEMORY, "skin", (), rows, max(cases * sum(count), 1))
         # Both sides are kept with the routine, so that their identities stay their own.
-        known[key] = (a, b), made
+        known[key] = (a, b), made_routine
     return known[key][1]
 
 
-__all__ = ["RodSkin", "Skin", "SkinShape", "skin_routine"]
+__all__ = ["Party", "RodSkin", "Skin", "SkinShape", "check_resizable", "skin_routine"]

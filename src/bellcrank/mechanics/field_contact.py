@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from bellcrank.contact.bending import CASES
 from bellcrank.contact.field_energy import Coefficients, Pose, Pressed, Twist
 from bellcrank.contact.fields import routine
 from bellcrank.contact.friction import Coulomb, LuGre
-from bellcrank.contact.bending import CASES
-from bellcrank.contact.skin import SkinShape, skin_routine
+from bellcrank.contact.shapes.base import has_parameters
+from bellcrank.contact.skin import Party, SkinShape, skin_routine
 from bellcrank.math.tuples import (
     Mat,
     Vec,
@@ -28,6 +29,7 @@ from bellcrank.math.tuples import (
 from bellcrank.math.vectors import Matrix, Vector
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.program.functions import sqrt, where
+from bellcrank.program.loops.layout import built, declared, leaves
 from bellcrank.program.trace import Expr, Scalar, compare
 
 if TYPE_CHECKING:
@@ -78,8 +80,32 @@ class FieldPressing(Pressing):
     def _called(self, nearness: float) -> Pressed:
         """What the routine gives, in the frame of side a."""
         f = self.force
+        if any(has_parameters(side.shape) for side in (f.contact.a, f.contact.b)):
+            return self._formed(nearness)[0]
         made = routine(f.contact.a.shape, f.contact.b.shape, f.field_law)
         found: Pressed = made(*self._relative, self._coefficients(nearness), memory=self._memory)
+        return found
+
+    def _formed(
+        self, nearness: float, moved: Sequence[Sequence[Scalar]] = ((), (), (), ())
+    ) -> tuple[Pressed, list[Scalar]]:
+        """The contact of bodies that deform or whose sizes are parameters, and the forces on their coordinates.
+
+        moved: Coordinates of both and their rates.
+        """
+        f = self.force
+        sides = [
+            Party(side.shape, side.present, side.frame.body.member) for side in (f.contact.a, f.contact.b)
+        ]
+        made = skin_routine(*sides, f.field_law, f.bend is not None)
+        kinds = [declared(type(side.sizes)) for side in sides]
+        sizes = [
+            built(kind, iter([self.kin.number(x) for x in leaves(kind, side.sizes)]))
+            for kind, side in zip(kinds, sides, strict=True)
+        ]
+        found: tuple[Pressed, list[Scalar]] = made(
+            *self._relative, self._coefficients(nearness), *sizes, *moved, memory=self._memory
+        )
         return found
 
     @cached_property
@@ -247,16 +273,10 @@ class SkinPressing(FieldPressing):
         return self._skin(0.0)
 
     def _skin(self, nearness: float) -> tuple[Pressed, list[Scalar]]:
-        f = self.force
-        sides = [(side.shape, side.frame.body.member) for side in (f.contact.a, f.contact.b)]
-        made = skin_routine(sides[0], sides[1], f.field_law, f.bend is not None)
         moved: list[Sequence[Scalar]] = []
         for link in self._members:
             moved += [(), ()] if link is None else [self.kin.eta(link), self.kin.eta_rates(link)]
-        found: tuple[Pressed, list[Scalar]] = made(
-            *self._relative, self._coefficients(nearness), *moved, memory=self._memory
-        )
-        return found
+        return self._formed(nearness, moved)
 
     def _called(self, nearness: float) -> Pressed:
         return (self._whole if nearness == 0.0 else self._skin(nearness))[0]
@@ -320,7 +340,9 @@ class SkinPressing(FieldPressing):
 
     def modal_forces(self) -> list[tuple[int, Scalar]]:
         return [
-            (side.link.eta_u + k, push) for side, forces in self._on_coordinates for k, push in enumerate(forces)
+            (side.link.eta_u + k, push)
+            for side, forces in self._on_coordinates
+            for k, push in enumerate(forces)
         ]
 
     @property

@@ -10,7 +10,7 @@ from bellcrank.contact.field_energy import MEMORY
 from bellcrank.contact.fields import SOFT, FieldLaw, has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import FACTORS, ForceLaw
-from bellcrank.contact.skin import RodSkin, Skin, SkinShape
+from bellcrank.contact.skin import RodSkin, Skin, SkinShape, check_resizable
 from bellcrank.errors import ModelError
 from bellcrank.flexible.member import Member
 from bellcrank.flexible.rods import Rod
@@ -101,8 +101,6 @@ def _check_skin(who: str, a: PlacedShape, b: PlacedShape, method: str) -> None:
             raise ModelError(
                 f"{who}: a {type(side.shape).__name__} has no field of depth, which the skin of a member needs"
             )
-    if a.frame.body is b.frame.body:
-        raise ModelError(f"{who}: the skin of body {a.frame.body.name!r} does not touch the body itself")
     if method == "points":
         raise ModelError(f"{who}: the skin of a member touches by fields; leave method='points' out")
 
@@ -182,6 +180,8 @@ def field_contact(
         x, y, z = (parameters.graph.input(f"{name} bend {axis}") for axis in "xyz")
         bend = x, y, z
         drill = parameters.graph.input(f"{name} bend drill")
+    for side in (a, b):
+        check_resizable(who, side.shape)
     notes = notes_of(name, a, b)
     pair = Contact(name, a, b, restitution, 0.0, chosen.value, name, notes=notes)
     given = {**material, "approach_speed": speed}

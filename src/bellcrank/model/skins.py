@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+
 def skin_of(
     who: str, member: FlexibleMember, shape: Shape | None, at: Array, rotation: Array, spacing: float | None
 ) -> SkinShape:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bellcrank.contact.patch import Patch, patch
+from bellcrank.contact.shapes.base import with_values
 from bellcrank.contact.skin import SkinShape
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce, FieldContact
+from bellcrank.model.parameters import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +31,11 @@ def patches(result: Result, name: str, rows: slice = EVERY) -> Iterator[Patch]:
     base = s.kin.pose(placed.pair.base)
     frames = [(base.R, base.p), *(placed.seen(side) for side in (placed.pair.a, placed.pair.b))]
     traced = [x for R, p in frames for x in (*(x for row in R for x in row), *p)]
-    a, b = force.contact.a.shape, force.contact.b.shape
+    values = dict(zip(result.mechanism.system.parameters, result.parameters[rows][0].tolist(), strict=True))
+    a, b = (
+        with_values(side.shape, lambda size: value(size, values))
+        for side in (force.contact.a, force.contact.b)
+    )
     members = [
         (side.shape, side.frame.body.member, result[f"{side.frame.body.name}.modes"].to_numpy()[rows])
         if isinstance(side.shape, SkinShape)

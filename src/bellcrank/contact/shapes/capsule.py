@@ -51,6 +51,15 @@ class CapsuleField(NamedTuple):
     def tangent(self, x: Vector) -> Tangent:
         return concave(self, x)
 
+    def carried(self, x: Vector, before: CapsuleField) -> Vector:
+        k = self.radius / before.radius
+        seam = min(max(x.z, -before.half_length), before.half_length)
+        z = seam * (self.half_length / before.half_length) + (x.z - seam) * k
+        return Vector(x.x * k, x.y * k, z)
+
+    def change(self, before: CapsuleField) -> float:
+        return abs(self.radius - before.radius) + abs(self.half_length - before.half_length)
+
 
 @dataclass(frozen=True)
 class Capsule(Shape):

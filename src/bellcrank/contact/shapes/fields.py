@@ -69,6 +69,34 @@ class Tangential(Protocol):
 
 
 @runtime_checkable
+class Resizable(Protocol):
+    """A field that knows where points of its surface go as its sizes change."""
+
+    def carried(self, x: Vector, before: Any) -> Vector:
+        """Where a point of the surface of `before`, a field of the same kind, is with these sizes."""
+        ...
+
+    def change(self, before: Any) -> float:
+        """No point of the surface moves by more than this then [m]."""
+        ...
+
+
+@compiled
+def stretched(x: float, half: float, width: float, half_before: float, width_before: float) -> float:
+    """A coordinate between two faces as their distance and the width of the blends at their edges change.
+
+    Within two widths of a face the distance from it goes with the width, so that blends stay blends; between, lengths
+    go with what is left. It moves by no more than half and twice the width change.
+    """
+    out = abs(x)
+    below = half_before - out
+    found = out * ((half - 2.0 * width) / (half_before - 2.0 * width_before))
+    if width_before > 0.0 and below < 2.0 * width_before:
+        found = half - below * (width / width_before)
+    return found if x >= 0.0 else -found
+
+
+@runtime_checkable
 class Yielding(Protocol):
     """The field of a body that deforms: a force acts on its coordinates where the material at x has come from."""
 
@@ -237,6 +265,7 @@ __all__ = [
     "TINY",
     "Field",
     "PlacedField",
+    "Resizable",
     "Tangent",
     "Tangential",
     "Yielding",
@@ -249,4 +278,5 @@ __all__ = [
     "smooth_absolute",
     "smooth_maximum",
     "smooth_radius",
+    "stretched",
 ]
