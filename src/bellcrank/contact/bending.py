@@ -1,10 +1,10 @@
 """Flexible members with modes in contact by fields: their surface bends, and so does the depth within them.
 
 A material point X of the member is at x = X + u(X), u = sum_k phi_k(X) eta_k. The depth at x is that of the undeformed
-body at the X which came there. Its slope is F^-T times that of the undeformed body, F = 1 + du/dX, and a force at x acts
-on the modes at the material point X: so force and modal forces are the slope of one energy. Lengths across the surface
-change by the strain, so the depth is that of the deformed body up to a part as large as the strain; the linear
-displacement of modes makes it longer by half the square of the angle by which a part turns.
+body at the X which came there. Its slope is F^-T times that of the undeformed body, F = 1 + du/dX. A force at x acts on
+the modes at the material point X, so force and modal forces are the slope of one energy. Lengths change by the strain,
+so this is the depth of the deformed body up to a part as large as the strain. The linear displacement of modes makes it
+smaller by half the square of the angle by which a part turns.
 
 u between and around the vertices of the surface is a cubic spline on a grid, fitted to them.
 """
@@ -203,8 +203,8 @@ class Bent(NamedTuple):
 
     rest: The surface at rest. shapes: phi of the vertices, three rows each. middles: Those of the spheres around nodes.
     spreads: How much further a vertex may move, by mode. body: Depth of the undeformed member. grid: phi in its body.
-    strains: No stretch of a unit of a mode is more. rates: Of eta. cell: See :data:`CELL`. pushes: Takes the forces on the modes, from the place
-    `first` on, for so many `cases` of loads.
+    strains: No stretch of a unit of a mode is more. rates: Of eta. cell: See :data:`CELL`. pushes: Takes the forces on
+    the modes, from the place `first` on, for so many `cases` of loads.
     """
 
     rest: Surface
@@ -313,7 +313,7 @@ class Bent(NamedTuple):
         put(cell, LAST + 6, back.a)
         put(cell, LAST + 9, back.b)
         put(cell, LAST + 12, back.c)
-        return at
+        return at  # type: ignore[no-any-return]
 
     def depth(self, x: Vector) -> float:
         """Depth [m] at x, without rates of the coordinates."""
@@ -330,7 +330,7 @@ class Bent(NamedTuple):
         return most
 
     def met(self, x: Vector) -> tuple[float, Vector, Vector]:
-        """Depth [m] at x, its slope, and the material point. Each of two last steps doubles the order of exact rates."""
+        """Depth [m] at x, its slope, and the material point; each of two steps doubles the order of exact rates."""
         at = self.located(value(x))
         m = moved(self.grid, at, self.eta, self.cell, exact)
         at = at - inverse(IDENTITY + m.slope) @ (at + m.u - x)
@@ -437,7 +437,7 @@ def grid_of(vertices: Floats, modes: Floats) -> tuple[Grid, Floats, Floats]:
     for axis in range(3):
         ones = [sp.eye_array(n, format="csr") for n in count]
         n = int(count[axis])
-        ones[axis] = sp.diags_array([1.0, -2.0, 1.0], offsets=[0, 1, 2], shape=(n - 2, n), format="csr")  # type: ignore[list-item]
+        ones[axis] = sp.diags_array([1.0, -2.0, 1.0], offsets=[0, 1, 2], shape=(n - 2, n), format="csr")  # type: ignore[assignment]
         bends.append(sp.kron(sp.kron(ones[0], ones[1]), ones[2], format="csr"))
     D = sp.vstack(bends)
     normal = (value.T @ value + STIFF * len(vertices) / count.prod() * (D.T @ D)).tocsc()

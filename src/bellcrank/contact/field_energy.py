@@ -272,9 +272,10 @@ def side(
 ) -> Side:
     """Sums over a surface, whose frame has the `pose` in that of the field, and moves with the `twist`.
 
-    surface: A :class:`Surface`, or that of a body that deforms. The twist is that of the surface's body at the origin of the
-    field's frame. floor: The pair is known to be that deep, and a vertex less deep is not the deepest. warm[place]: The
-    node that held the deepest vertex the last time. Forces here are those on the surface's body for dU/dI = 1.
+    surface: A :class:`Surface`, or that of a body that deforms. The twist is that of the surface's body at the origin
+    of the field's frame. floor: The pair is known to be that deep, and a vertex less deep is not the deepest.
+    warm[place]: The node that held the deepest vertex the last time. Forces here are those on the surface's body for
+    dU/dI = 1.
     """
     total = 0.0
     force = ZERO

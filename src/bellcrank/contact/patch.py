@@ -111,8 +111,8 @@ def patch(
     """The patch on b's surface, on a's where b has none, in the frame of a.
 
     stiffness: E* [Pa] or k [N/m^3]. p, R: Origin (3,) [m] and rotation (3, 3) of b's frame in a's. bent: For each of
-    them that is the skin of a flexible member, what it is in its present shape (:meth:`SkinShape.deformed`). Damping has
-    no part in the pressure.
+    them that is the skin of a flexible member, what it is in its present shape (:meth:`SkinShape.deformed`). Damping
+    has no part in the pressure.
     """
     one = one_sided(a, b)
     on_a, on_b = (

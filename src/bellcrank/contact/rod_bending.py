@@ -54,10 +54,10 @@ class Line(NamedTuple):
     """A rod with a surface, as the loops see it.
 
     chain: See :mod:`bellcrank.flexible.rod_motion`. pieces: Slices of it, each from one section; ends: Where each ends,
-    0 at the next section and 1 at a station. stations: How many. spline: From values there to coefficients. at_stations:
-    The other way round. step: Between stations [m]. length: [m]. rest: Surface of the straight rod. spans: Of each node the arc and the radius that
-    it covers from its middle, and the radius at which that lies [m]. reach: No vertex is further from the axis [m].
-    body: Depth in the straight rod.
+    0 at the next section and 1 at a station. stations: How many. spline: From values there to coefficients.
+    at_stations: The other way round. step: Between stations [m]. length: [m]. rest: Surface of the straight rod. spans:
+    Of each node the arc and the radius that it covers from its middle, and the radius at which that lies [m]. reach: No
+    vertex is further from the axis [m]. body: Depth in the straight rod.
     """
 
     chain: Chain
@@ -236,7 +236,7 @@ class BentRod(NamedTuple):
 
     def reach(self, i: int) -> float:
         arc, wide, out = self.line.spans[i, 0], self.line.spans[i, 1], self.line.spans[i, 2]
-        return self.bounds.stretch * arc + self.bounds.width * wide + self.bounds.bend * arc * out
+        return self.bounds.stretch * arc + self.bounds.width * wide + self.bounds.bend * arc * out  # type: ignore[no-any-return]
 
     def push(self, k: int, force: Vector, case: int) -> None:
         """A force on a vertex, as a part of a case of loads."""
@@ -324,7 +324,7 @@ class BentRod(NamedTuple):
     def bound(self, x: Vector, r: float) -> float:
         """By the distance from the axis."""
         _, square = self.nearest(x)
-        return self.bounds.width * self.line.reach + self.bounds.slack + r - square**0.5
+        return self.bounds.width * self.line.reach + self.bounds.slack + r - square**0.5  # type: ignore[no-any-return]
 
     def met(self, x: Vector) -> tuple[float, Vector, Vector]:
         """Depth [m] at x, its slope, and the material point."""

@@ -278,7 +278,7 @@ class Skin(SkinShape):
         return Mesh(self.vertices, self.corners).field if self.around is None else placed_field(self.around)
 
     def coordinates(self, member: Any) -> int:
-        return self.modes.shape[2]
+        return int(self.modes.shape[2])
 
     def room(self, member: Any) -> tuple[int, int]:
         return CELL, 1
@@ -426,7 +426,7 @@ def surface_around(part: Part, extent: float, spacing: float | None) -> tuple[Tr
         area = 0.5 * float(np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1).sum())
         # Triangles with sides of that length cover 0.43 of its square each, and bisection makes about twice as many.
         spacing = max(min(LONGEST * extent, 0.5 * deepest(shape)), (area / (0.2 * USUAL)) ** 0.5)
-    coarse = shape.triangles(spacing)
+    coarse = shape.even_triangles(spacing)
     assert coarse is not None
 
     def too_long(a: Floats, b: Floats) -> NDArray[np.bool_]:
@@ -523,6 +523,13 @@ def one_sided(a: Shape, b: Shape) -> bool:
     return len(skins) == 1 and (skins[0].around is None or Plane in (type(a), type(b)))
 
 
+class _Meeting(Routine):
+    """Of a contact: thousands of vertices, so that a single state too is worth machine code."""
+
+    def evaluate(self, x: Floats) -> Floats:
+        return super().evaluate(x) if x.ndim == 2 else self.kernel(x)
+
+
 class Party(NamedTuple):
     """One side of a contact: its shape, that with the present values of its parameters, and its flexible member."""
 
@@ -540,8 +547,8 @@ def check_resizable(who: str, shape: Shape) -> None:
     """Raise for a shape whose sizes cannot be parameters in contact by fields; who: What errors call the contact."""
     if has_parameters(shape) and not isinstance(shape.field, Resizable):
         raise ModelError(
-            f"{who}: the sizes of a {type(shape).__name__} are plain numbers in contact by fields; parameters may stand "
-            "in those of spheres, ellipsoids, boxes, capsules, cylinders, tubes and tori"
+            f"{who}: the sizes of a {type(shape).__name__} are plain numbers in contact by fields; parameters may "
+            "stand in those of spheres, ellipsoids, boxes, capsules, cylinders, tubes and tori"
         )
 
 
@@ -571,7 +578,7 @@ def skin_routine(a: Party, b: Party, law: FieldLaw, bristles: bool = False) -> R
         given = type(a.sizes), type(b.sizes)
         function = _meeting(law is FieldLaw.HALF_SPACE, *room, cases, given)
         rows = (count[0], count[0], count[1], count[1])
-        made_routine = Routine(function, tuple(sides), MEMORY, "skin", (), rows, max(cases * sum(count), 1))
+        made_routine = _Meeting(function, tuple(sides), MEMORY, "skin", (), rows, max(cases * sum(count), 1))
         # Both sides are kept with the routine, so that their identities stay their own.
         known[key] = (a, b), made_routine
     return known[key][1]

@@ -97,7 +97,7 @@ class FieldPressing(Pressing):
         sides = [
             Party(side.shape, side.present, side.frame.body.member) for side in (f.contact.a, f.contact.b)
         ]
-        made = skin_routine(*sides, f.field_law, f.bend is not None)
+        made = skin_routine(sides[0], sides[1], f.field_law, f.bend is not None)
         kinds = [declared(type(side.sizes)) for side in sides]
         sizes = [
             built(kind, iter([self.kin.number(x) for x in leaves(kind, side.sizes)]))
@@ -236,9 +236,9 @@ class FieldPressing(Pressing):
 class Carried(NamedTuple):
     """What a contact does to the coordinates of one of its sides, which deforms.
 
-    link: Of the member. sign: 1 on b, -1 on a. forces: On its coordinates, elastic and of dry friction. shifts: Velocity
-    of the member where the load acts in the mean, for a unit rate of each coordinate. turns: How fast the load's
-    particles turn about the normal.
+    link: Of the member. sign: 1 on b, -1 on a. forces: On its coordinates, elastic and of dry friction. shifts:
+    Velocity of the member where the load acts in the mean, for a unit rate of each coordinate. turns: Its spin about
+    the normal there, likewise.
     """
 
     link: Link
@@ -293,7 +293,7 @@ class SkinPressing(FieldPressing):
             first += cases * n
             shifts, turns = list[Vec](), list[Scalar]()
             if cases > 1:
-                R, p = self._frames[2 * k], self._frames[2 * k + 1]
+                R, p = self.seen((self.pair.a, self.pair.b)[k])
                 centre, square = sub(self.point, p), self.pressed.radius * self.pressed.radius
                 small = where(compare("lt", 0.0, square), 1.0 / (square + TINY), 0.0)
                 for j in range(n):

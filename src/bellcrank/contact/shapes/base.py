@@ -143,6 +143,10 @@ class Shape(ABC):
         """
         return None
 
+    def even_triangles(self, spacing: float) -> Triangles | None:
+        """The surface of a body that will bend: straight sides too have edges about as short as `spacing` [m]."""
+        return self.triangles(spacing)
+
     def facets(self) -> Triangles | None:
         """The surface for partners whose field is linear, as a plane's: straight sides need no small triangles."""
         return self.triangles()

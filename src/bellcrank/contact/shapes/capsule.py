@@ -95,12 +95,19 @@ class Capsule(Shape):
         return CapsuleField(number(self.radius), number(self.half_length))
 
     def triangles(self, spacing: float | None = None) -> Triangles | None:
+        return self._turned(spacing, 1)
+
+    def even_triangles(self, spacing: float) -> Triangles | None:
+        return self._turned(spacing, math.ceil(2.0 * plain("capsule", self.half_length) / spacing))
+
+    def _turned(self, spacing: float | None, pieces: int) -> Triangles:
+        """pieces: Of the straight side along the axis."""
         r, h = plain("capsule", self.radius), plain("capsule", self.half_length)
         bend = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 9)
         heights = np.where(bend < 0.0, -h, h)
-        # The seams belong to the straight side, which is cut where a spacing is asked for.
+        # The seams belong to the straight side.
         rows = np.stack([r * np.cos(bend), heights + r * np.sin(bend)], axis=1)
-        cuts = np.linspace(-h, h, 2 if spacing is None else 1 + math.ceil(2.0 * h / spacing))
+        cuts = np.linspace(-h, h, 1 + pieces)
         rows = np.concatenate([rows[:4], np.column_stack([np.full_like(cuts, r), cuts]), rows[5:]])
         return following(turned(rows, 16), self.field, 2.0 * r, spacing)
 
