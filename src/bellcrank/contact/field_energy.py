@@ -24,9 +24,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from bellcrank.contact.field_surface import VERTICES, Surface
-from bellcrank.contact.shapes.fields import Tangent, Tangential
+from bellcrank.contact.shapes.fields import Tangent, Tangential, Yielding, met
 from bellcrank.math.vectors import ZERO, Matrix, Vector
-from bellcrank.program.loops import Reals, Routine, compiled, gradient, ints, reals, value
+from bellcrank.program.loops import Reals, Routine, compiled, ints, reals, value
 
 HALF_SPACE = (8.0 / 15.0) / math.sqrt(2.0 * math.pi / 5.0)
 """c of the half-space law: a sphere on a plane has Hertz's energy (8/15) E* sqrt(R) d^(5/2)."""
@@ -272,9 +272,10 @@ def side(
 ) -> Side:
     """Sums over a surface, whose frame has the `pose` in that of the field, and moves with the `twist`.
 
-    surface: A :class:`Surface`, or a :class:`Bent` one. The twist is that of the surface's body at the origin of the
-    field's frame. floor: The pair is known to be that deep, and a vertex less deep is not the deepest. warm[place]: The
-    node that held the deepest vertex the last time. Forces here are those on the surface's body for dU/dI = 1.
+    surface: A :class:`Surface`, or that of a body that deforms. The twist is that of the surface's body at the origin
+    of the field's frame. floor: The pair is known to be that deep, and a vertex less deep is not the deepest.
+    warm[place]: The node that held the deepest vertex the last time. Forces here are those on the surface's body for
+    dU/dI = 1.
     """
     total = 0.0
     force = ZERO
@@ -296,6 +297,7 @@ def side(
     depths = reals(VERTICES)
     slopes = reals(VERTICES)
     across = reals(3 * VERTICES)
+    material = reals(3 * VERTICES if isinstance(field, Yielding) else 1)
     i = 0
     while i < count:
         node = surface.nodes[i]
@@ -351,7 +353,9 @@ def side(
             for k in range(node.vertices):
                 if wet[k] == 1:
                     x = pose.p + pose.R @ surface.vertex(node.first_vertex + k)
-                    depths[k], g = gradient(field.depth, x)
+                    depths[k], g, at = met(field, x)
+                    if isinstance(field, Yielding):
+                        material[3 * k], material[3 * k + 1], material[3 * k + 2] = at
                     across[3 * k], across[3 * k + 1], across[3 * k + 2] = g
             for k in range(node.triangles):
                 t = surface.triangles[node.first_triangle + k]
@@ -359,16 +363,20 @@ def side(
                 known = wet[t.a] + wet[t.b] + wet[t.c] == 3
                 if known and max(depths[t.a], max(depths[t.b], depths[t.c])) > 0.0:
                     part = integral(depths[t.a], depths[t.b], depths[t.c])
-                    total += t.area * part.mean
-                    area += t.area * value(part.wet)
-                    slopes[t.a] += t.area * part.a
-                    slopes[t.b] += t.area * part.b
-                    slopes[t.c] += t.area * part.c
+                    size = surface.area(t, node.first_vertex)
+                    total += size * part.mean
+                    area += value(size) * value(part.wet)
+                    slopes[t.a] += size * part.a
+                    slopes[t.b] += size * part.b
+                    slopes[t.c] += size * part.c
             for k in range(node.vertices):
                 if slopes[k] > 0.0:
                     x = pose.p + pose.R @ surface.vertex(node.first_vertex + k)
                     g = Vector(across[3 * k], across[3 * k + 1], across[3 * k + 2])
                     u = twist.v + twist.w.cross(x) + pose.R @ surface.speed(node.first_vertex + k)
+                    if isinstance(field, Yielding):
+                        at = Vector(material[3 * k], material[3 * k + 1], material[3 * k + 2])
+                        u = u - field.velocity(at)
                     rate = g.dot(u)
                     steep = g.length
                     damped = slopes[k] * max(0.0, 1.0 + law.damping * rate / law.approach_speed)
@@ -379,7 +387,11 @@ def side(
                         rubbed = slip * (-coefficient(law, speed) * damped * steep / speed**0.5)
                         friction += rubbed
                         pushed += rubbed
-                    surface.push(node.first_vertex + k, pose.R.transposed @ pushed)
+                    surface.push(node.first_vertex + k, pose.R.transposed @ pushed, 0)
+                    surface.weigh(node.first_vertex + k, slopes[k] * steep)
+                    if isinstance(field, Yielding):
+                        field.push_at(at, -pushed, 0)
+                        field.weigh_at(at, x, slopes[k] * steep)
                     force += pushed
                     moment += x.cross(pushed)
                     load += damped * steep
@@ -388,13 +400,17 @@ def side(
                     second += x.square * (slopes[k] * steep)
         i += 1
     rate = 0.0
+    deep = -math.inf
     if best >= 0:
         warm[place] = best
-        _, g = gradient(field.depth, deepest)
-        rate = g.dot(twist.v + twist.w.cross(deepest) + pose.R @ surface.speed(where))
-    else:
-        depth = -math.inf
-    return Side(total, force, moment, friction, load, weight, middle, second, area, depth, deepest, rate)
+        x = pose.p + pose.R @ surface.vertex(where)
+        d, g, at = met(field, x)
+        # The same depth, with its rates.
+        deep = depth + (d - value(d))
+        rate = g.dot(twist.v + twist.w.cross(x) + pose.R @ surface.speed(where))
+        if isinstance(field, Yielding):
+            rate -= g.dot(field.velocity(at))
+    return Side(total, force, moment, friction, load, weight, middle, second, area, deep, deepest, rate)
 
 
 @compiled
@@ -423,7 +439,7 @@ def pressed(
     moving = Twist(-(back @ twist.v), -(back @ twist.w))
     of_a = side(on_a, b, integral, there, moving, law, floor, warm, 0)
     at_a = Twist(twist.v - twist.w.cross(pose.p), twist.w)
-    of_b = side(on_b, a, integral, pose, at_a, law, max(floor, of_a.depth), warm, 1)
+    of_b = side(on_b, a, integral, pose, at_a, law, max(floor, value(of_a.depth)), warm, 1)
     total = share * (of_a.integral + of_b.integral)
     energy = 0.0
     slope = 0.0
@@ -436,13 +452,14 @@ def pressed(
             energy = law.stiffness * total
             slope = law.stiffness
     slope *= share
-    on_a.scale_pushes(slope)
-    on_b.scale_pushes(slope)
     turned = pose.R @ of_a.force
     force = (of_b.force - turned) * slope
     moment = (of_b.moment - pose.R @ of_a.moment - pose.p.cross(turned)) * slope
     friction = (of_b.friction - pose.R @ of_a.friction) * slope
     weight = of_a.weight + of_b.weight
+    if weight > 0.0:
+        on_a.scale_pushes(slope, 1.0 / weight)
+        on_b.scale_pushes(slope, 1.0 / weight)
     depth = of_b.depth
     rate = of_b.rate
     point = of_b.deepest
@@ -452,13 +469,13 @@ def pressed(
         point = pose.p + pose.R @ of_a.deepest
     if law.nearness > 0.0 and on_b.inner_radius > 0.0:
         c = pose.p + pose.R @ on_b.inner
-        d, g = gradient(a.depth, c)
+        d, g, _ = met(a, c)
         if d > 0.0 and d + on_b.inner_radius > depth:
             depth = d + on_b.inner_radius
             rate = g.dot(at_a.v + at_a.w.cross(c))
     if law.nearness > 0.0 and on_a.inner_radius > 0.0:
         c = back @ (on_a.inner - pose.p)
-        d, g = gradient(b.depth, c)
+        d, g, _ = met(b, c)
         if d > 0.0 and d + on_a.inner_radius > depth:
             depth = d + on_a.inner_radius
             rate = -g.dot(back @ (twist.v + twist.w.cross(on_a.inner - pose.p)))

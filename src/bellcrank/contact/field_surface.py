@@ -5,13 +5,13 @@ The tree is walked depth first: each node says where to go on if it is left out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.math.vectors import ZERO, Vector
-from bellcrank.program.loops import Reals, Reals2, Records, compiled, value
+from bellcrank.program.loops import Records, value
 
 Floats = NDArray[np.float64]
 Faces = NDArray[np.int64]
@@ -64,6 +64,10 @@ class Surface(NamedTuple):
         """A vertex in the frame of the surface [m]."""
         return self.vertices[k]
 
+    def area(self, triangle: Triangle, first: int) -> float:
+        """Of a triangle [m^2]; first: Vertex of its cluster."""
+        return triangle.area
+
     def speed(self, k: int) -> Vector:
         """Of a vertex against the frame of the surface [m/s]."""
         return ZERO
@@ -76,27 +80,25 @@ class Surface(NamedTuple):
         """Radius of that sphere [m]."""
         return self.nodes[i].radius
 
-    def push(self, k: int, force: Vector) -> None:
+    def push(self, k: int, force: Vector, case: int) -> None:
         """A force on a vertex [N]; a rigid body feels it by force and moment alone."""
 
-    def scale_pushes(self, factor: float) -> None:
-        """All forces on vertices so far become so many times as large."""
+    def weigh(self, k: int, load: float) -> None:
+        """The normal load on a vertex, which a rigid body need not know."""
+
+    def scale_pushes(self, contact: float, units: float) -> None:
+        """Forces on vertices become so many times as large."""
 
 
-class Bent(NamedTuple):
-    """The surface of a flexible member with the modal coordinates eta: x = x0 + sum phi_k eta_k.
+class Resized(NamedTuple):
+    """A surface that was made for a body of other sizes.
 
-    rest: At rest. shapes: phi of the vertices, three rows each. middles: Those of the spheres around nodes. spreads:
-    How much further a vertex may move, by mode. rates: Of eta. pushes: Takes the modal forces.
+    rest: That surface. field: With the sizes of now. before: With those it was made for.
     """
 
     rest: Surface
-    shapes: Reals2
-    middles: Reals2
-    spreads: Reals2
-    eta: Reals
-    rates: Reals
-    pushes: Reals
+    field: Any
+    before: Any
 
     @property
     def nodes(self) -> Records[Node]:
@@ -112,44 +114,33 @@ class Bent(NamedTuple):
 
     @property
     def inner_radius(self) -> float:
-        return self.rest.inner_radius
+        return self.rest.inner_radius - value(self.field.change(self.before))  # type: ignore[no-any-return]
 
     def vertex(self, k: int) -> Vector:
-        return self.rest.vertices[k] + combined(self.shapes, k, self.eta)
+        return self.field.carried(self.rest.vertices[k], self.before)  # type: ignore[no-any-return]
+
+    def area(self, triangle: Triangle, first: int) -> float:
+        a = self.vertex(first + triangle.a)
+        b, c = self.vertex(first + triangle.b) - a, self.vertex(first + triangle.c) - a
+        return 0.5 * b.cross(c).length
 
     def speed(self, k: int) -> Vector:
-        return combined(self.shapes, k, self.rates)
+        return ZERO
 
     def centre(self, i: int) -> Vector:
-        return self.rest.nodes[i].centre + combined(self.middles, i, self.eta)
+        return self.rest.nodes[i].centre
 
     def reach(self, i: int) -> float:
-        found = self.rest.nodes[i].radius
-        for j in range(len(self.eta)):
-            found += self.spreads[i, j] * abs(value(self.eta[j]))
-        return found
+        return self.rest.nodes[i].radius + value(self.field.change(self.before))  # type: ignore[no-any-return]
 
-    def push(self, k: int, force: Vector) -> None:
-        for j in range(len(self.pushes)):
-            work = force.x * self.shapes[3 * k, j] + force.y * self.shapes[3 * k + 1, j]
-            self.pushes[j] += work + force.z * self.shapes[3 * k + 2, j]
+    def push(self, k: int, force: Vector, case: int) -> None:
+        """A rigid body feels forces by their sum and moment alone."""
 
-    def scale_pushes(self, factor: float) -> None:
-        for j in range(len(self.pushes)):
-            self.pushes[j] *= factor
+    def weigh(self, k: int, load: float) -> None:
+        """A rigid body need not know it."""
 
-
-@compiled
-def combined(shapes: Reals2, k: int, weights: Reals) -> Vector:
-    """sum w_j phi_kj of the rows 3 k to 3 k + 2."""
-    x = 0.0
-    y = 0.0
-    z = 0.0
-    for j in range(len(weights)):
-        x += shapes[3 * k, j] * weights[j]
-        y += shapes[3 * k + 1, j] * weights[j]
-        z += shapes[3 * k + 2, j] * weights[j]
-    return Vector(x, y, z)
+    def scale_pushes(self, contact: float, units: float) -> None:
+        """There are none."""
 
 
 NOTHING = Surface(Records.empty(Node, 0), Records.empty(Vector, 0), Records.empty(Triangle, 0))

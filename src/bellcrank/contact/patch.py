@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.field_energy import HALF_SPACE, Mean, Pose, mean_fourth, mean_square
-from bellcrank.contact.field_surface import NOTHING, VERTICES, Surface
+from bellcrank.contact.field_surface import NOTHING, VERTICES
 from bellcrank.contact.fields import FieldLaw, surface
 from bellcrank.contact.shapes import Shape
-from bellcrank.contact.skin import Skin
+from bellcrank.contact.skin import one_sided
 from bellcrank.math.vectors import Matrix, Vector
 from bellcrank.program.loops import Entry, Reals, Reals2, compiled, reals
 from bellcrank.program.loops.layout import ArrayType, Type, type_of
@@ -29,7 +30,7 @@ class Patch(NamedTuple):
 
 @compiled
 def wet(
-    surface: Surface, field: Any, integral: Mean, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals
+    surface: Any, field: Any, integral: Mean, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals
 ) -> int:
     """Triangles of a surface that reach into a field, in the surface's frame, and their number.
 
@@ -42,19 +43,19 @@ def wet(
     i = 0
     while i < len(surface.nodes):
         node = surface.nodes[i]
-        if field.bound(pose.p + pose.R @ node.centre, node.radius) <= 0.0:
+        if field.bound(pose.p + pose.R @ surface.centre(i), surface.reach(i)) <= 0.0:
             i = node.skip
             continue
         for k in range(node.vertices):
-            here[k] = field.depth(pose.p + pose.R @ surface.vertices[node.first_vertex + k])
+            here[k] = field.depth(pose.p + pose.R @ surface.vertex(node.first_vertex + k))
         for k in range(node.triangles):
             t = surface.triangles[node.first_triangle + k]
             if max(here[t.a], max(here[t.b], here[t.c])) > 0.0:
                 sums[0] += t.area * integral(here[t.a], here[t.b], here[t.c]).mean
                 if found < len(depths):
-                    a = surface.vertices[node.first_vertex + t.a]
-                    b = surface.vertices[node.first_vertex + t.b]
-                    c = surface.vertices[node.first_vertex + t.c]
+                    a = surface.vertex(node.first_vertex + t.a)
+                    b = surface.vertex(node.first_vertex + t.b)
+                    c = surface.vertex(node.first_vertex + t.c)
                     corners[found, 0], corners[found, 1], corners[found, 2] = a
                     corners[found, 3], corners[found, 4], corners[found, 5] = b
                     corners[found, 6], corners[found, 7], corners[found, 8] = c
@@ -66,15 +67,11 @@ def wet(
     return found
 
 
-def _wet_fourth(
-    surface: Surface, field: Any, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals
-) -> int:
+def _wet_fourth(surface: Any, field: Any, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals) -> int:
     return wet(surface, field, mean_fourth, pose, corners, depths, sums)
 
 
-def _wet_square(
-    surface: Surface, field: Any, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals
-) -> int:
+def _wet_square(surface: Any, field: Any, pose: Pose, corners: Reals2, depths: Reals2, sums: Reals) -> int:
     return wet(surface, field, mean_square, pose, corners, depths, sums)
 
 
@@ -88,7 +85,7 @@ def _entry(law: FieldLaw, surface: Type, field: Type, pose: Type) -> Entry:
 
 
 def _wet_triangles(
-    made: Surface, field: Any, law: FieldLaw, p: Floats, R: Floats
+    made: Any, field: Any, law: FieldLaw, p: Floats, R: Floats
 ) -> tuple[Floats, Floats, float]:
     """Corners (n, 3, 3), depths there (n, 3), and the integral, of a surface that lies at p, turned by R."""
     pose = Pose(Vector(*p.tolist()), Matrix(*(Vector(*row) for row in R.tolist())))
@@ -109,20 +106,25 @@ def patch(
     stiffness: float,
     p: Floats,
     R: Floats,
-    eta: Floats | None = None,
+    bent: Sequence[Any] = (None, None),
 ) -> Patch:
     """The patch on b's surface, on a's where b has none, in the frame of a.
 
-    stiffness: E* [Pa] or k [N/m^3]. p, R: Origin (3,) [m] and rotation (3, 3) of b's frame in a's. eta: Modal
-    coordinates where one of them is the skin of a flexible member. Damping has no part in the pressure.
+    stiffness: E* [Pa] or k [N/m^3]. p, R: Origin (3,) [m] and rotation (3, 3) of b's frame in a's. bent: For each of
+    them that is the skin of a flexible member, what it is in its present shape (:meth:`SkinShape.deformed`). Damping
+    has no part in the pressure.
     """
-    if eta is None:
-        on_a, on_b = surface(a, b), surface(b, a)
-    else:
-        on_a, on_b = (s.deformed(eta) if isinstance(s, Skin) else NOTHING for s in (a, b))
+    one = one_sided(a, b)
+    on_a, on_b = (
+        own if own is not None else NOTHING if one else surface(shape, other)
+        for shape, other, own in ((a, b, bent[0]), (b, a, bent[1]))
+    )
+    field_a, field_b = (
+        own if own is not None else shape.field for shape, own in ((a, bent[0]), (b, bent[1]))
+    )
     nothing = np.zeros((0, 3, 3)), np.zeros((0, 3)), 0.0
-    of_a = _wet_triangles(on_a, b.field, law, -R.T @ p, R.T) if len(on_a.nodes) else nothing
-    of_b = _wet_triangles(on_b, a.field, law, p, R) if len(on_b.nodes) else nothing
+    of_a = _wet_triangles(on_a, field_b, law, -R.T @ p, R.T) if len(on_a.nodes) else nothing
+    of_b = _wet_triangles(on_b, field_a, law, p, R) if len(on_b.nodes) else nothing
     both = len(on_a.nodes) and len(on_b.nodes)
     total = (0.5 if both else 1.0) * (of_a[2] + of_b[2])
     corners, depths, _ = of_b if len(on_b.nodes) else of_a

@@ -13,7 +13,7 @@ from bellcrank.contact.parametric import Parametric
 from bellcrank.contact.sampled import Sampled
 from bellcrank.contact.shapes import KINDS, Part, Shape
 from bellcrank.contact.shapes.union import PLACED
-from bellcrank.contact.skin import Skin
+from bellcrank.contact.skin import RodSkin, Skin
 from bellcrank.errors import ModelError
 from bellcrank.files.documents import Node
 from bellcrank.files.fields import Fields
@@ -21,7 +21,7 @@ from bellcrank.files.values import ValueReader, ValueWriter
 from bellcrank.files.yaml_text import Flow
 from bellcrank.model.frames import ON_BODY
 
-CLASSES: tuple[type[Shape], ...] = (*KINDS, BezierGrid, Parametric, Sampled, Mesh, Skin)
+CLASSES: tuple[type[Shape], ...] = (*KINDS, BezierGrid, Parametric, Sampled, Mesh, Skin, RodSkin)
 _KEYS = {
     name: keys for shape in CLASSES for name, keys in ((shape.kind, shape.keys), *shape.old_kinds.items())
 }

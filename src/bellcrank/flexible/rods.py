@@ -263,6 +263,22 @@ class Rod(FlexibleMember):
             np.array(axes, dtype=float).reshape(-1, 9),
         )
 
+    def pieces(self, arcs: Array) -> tuple[Slices, Integers]:
+        """The chain with branches to growing arcs, in the order of a walk: slices, and whether each is a branch."""
+        nodes = self.sections
+        after = np.clip(np.searchsorted(nodes, arcs, side="right") - 1, 0, len(nodes) - 1)
+        starts, ends, branch = list[float](), list[float](), list[int]()
+        for i, node in enumerate(nodes):
+            if i > 0:
+                starts.append(nodes[i - 1])
+                ends.append(node)
+                branch.append(0)
+            for arc in arcs[after == i]:
+                starts.append(node)
+                ends.append(arc)
+                branch.append(1)
+        return self._slices(np.array(starts), np.array(ends)), np.array(branch, dtype=np.int64)
+
     def poses(self, arcs: ArrayLike, coordinates: ArrayLike) -> tuple[Array, Array]:
         """Places (..., k, 3) [m] and axes (..., k, 3, 3) of sections at growing arcs for coordinates (..., n)."""
         arcs, q = np.atleast_1d(np.asarray(arcs, dtype=float)), np.asarray(coordinates, dtype=float)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bellcrank.contact.closest import Closest, closest
 from bellcrank.contact.shapes import Stop
-from bellcrank.contact.skin import Skin
+from bellcrank.contact.skin import SkinShape
 from bellcrank.contact.spots import PairSpot
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import (
@@ -170,7 +170,7 @@ class ContactPair:
 def placed_marker(placed: PlacedShape, linkage: Linkage) -> Marker:
     """The frame of a shape on the links."""
     frame = placed.frame
-    if isinstance(placed.shape, Skin):
+    if isinstance(placed.shape, SkinShape):
         # In the axes of the member, whatever node it is said to stand at.
         return marker(linkage.placements[frame.body.name], UNIT, ZERO)
     return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))

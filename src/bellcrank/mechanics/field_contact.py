@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from bellcrank.contact.bending import CASES
 from bellcrank.contact.field_energy import Coefficients, Pose, Pressed, Twist
 from bellcrank.contact.fields import routine
 from bellcrank.contact.friction import Coulomb, LuGre
-from bellcrank.contact.skin import Skin, skin_routine
+from bellcrank.contact.shapes.base import has_parameters
+from bellcrank.contact.skin import Party, SkinShape, skin_routine
 from bellcrank.math.tuples import (
     Mat,
     Vec,
@@ -26,6 +29,7 @@ from bellcrank.math.tuples import (
 from bellcrank.math.vectors import Matrix, Vector
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.program.functions import sqrt, where
+from bellcrank.program.loops.layout import built, declared, leaves
 from bellcrank.program.trace import Expr, Scalar, compare
 
 if TYPE_CHECKING:
@@ -76,8 +80,32 @@ class FieldPressing(Pressing):
     def _called(self, nearness: float) -> Pressed:
         """What the routine gives, in the frame of side a."""
         f = self.force
+        if any(has_parameters(side.shape) for side in (f.contact.a, f.contact.b)):
+            return self._formed(nearness)[0]
         made = routine(f.contact.a.shape, f.contact.b.shape, f.field_law)
         found: Pressed = made(*self._relative, self._coefficients(nearness), memory=self._memory)
+        return found
+
+    def _formed(
+        self, nearness: float, moved: Sequence[Sequence[Scalar]] = ((), (), (), ())
+    ) -> tuple[Pressed, list[Scalar]]:
+        """The contact of bodies that deform or whose sizes are parameters, and the forces on their coordinates.
+
+        moved: Coordinates of both and their rates.
+        """
+        f = self.force
+        sides = [
+            Party(side.shape, side.present, side.frame.body.member) for side in (f.contact.a, f.contact.b)
+        ]
+        made = skin_routine(sides[0], sides[1], f.field_law, f.bend is not None)
+        kinds = [declared(type(side.sizes)) for side in sides]
+        sizes = [
+            built(kind, iter([self.kin.number(x) for x in leaves(kind, side.sizes)]))
+            for kind, side in zip(kinds, sides, strict=True)
+        ]
+        found: tuple[Pressed, list[Scalar]] = made(
+            *self._relative, self._coefficients(nearness), *sizes, *moved, memory=self._memory
+        )
         return found
 
     @cached_property
@@ -141,14 +169,19 @@ class FieldPressing(Pressing):
         return sub(self.velocity, scale(dot(self.normal, self.velocity), self.normal))
 
     @cached_property
+    def spin(self) -> Scalar:
+        """Of b against a about the normal [rad/s]."""
+        w_a, w_b = self._spins()
+        return dot(self.normal, sub(w_b, w_a))
+
+    @cached_property
     def _bristles(self) -> tuple[LuGre, list[Scalar], list[Scalar], Scalar]:
         """The law, bend and slip of bristles, those of drilling last, and the radius at which they drill [m]."""
-        law, normal = self.rubbing, self.normal
+        law = self.rubbing
         assert isinstance(law, LuGre)
         assert self.force.drill is not None
-        w_a, w_b = self._spins()
         radius = MEAN * self.pressed.radius
-        turn = radius * dot(normal, sub(w_b, w_a))
+        turn = radius * self.spin
         return law, [*self.bend, self.kin.number(self.force.drill)], [*self.slip, turn], radius
 
     @cached_property
@@ -200,52 +233,131 @@ class FieldPressing(Pressing):
         return add(found, scale(self._bristles[3] * self._rubbed[3], self.normal))
 
 
+class Carried(NamedTuple):
+    """What a contact does to the coordinates of one of its sides, which deforms.
+
+    link: Of the member. sign: 1 on b, -1 on a. forces: On its coordinates, elastic and of dry friction. shifts:
+    Velocity of the member where the load acts in the mean, for a unit rate of each coordinate. turns: Its spin about
+    the normal there, likewise.
+    """
+
+    link: Link
+    sign: float
+    forces: list[Scalar]
+    shifts: list[Vec]
+    turns: list[Scalar]
+
+
 @dataclass(frozen=True, eq=False)
 class SkinPressing(FieldPressing):
-    """A contact of a rigid shape with the skin of a flexible member; the slip leaves out how the member deforms."""
+    """A contact of which one side at least is the skin of a flexible member.
 
-    first: bool
+    Bristles see how fast the members deform there: the mean of the relative velocity, weighed by the load, and the mean
+    spin about the normal. Their force and moment act on the coordinates as those two velocities say, so that power is
+    the same by either.
+    """
 
     @cached_property
-    def _member(self) -> Link:
-        side = self.pair.a if self.first else self.pair.b
-        return self.kin.linkage.links[side.link]
+    def _members(self) -> list[Link | None]:
+        """The links that deform."""
+        shapes = self.force.contact.a.shape, self.force.contact.b.shape
+        markers = self.pair.a, self.pair.b
+        return [
+            self.kin.linkage.links[m.link] if isinstance(shape, SkinShape) else None
+            for shape, m in zip(shapes, markers, strict=True)
+        ]
 
     @cached_property
     def _whole(self) -> tuple[Pressed, list[Scalar]]:
-        """What the routine gives: the contact, and the modal forces."""
+        """What the routine gives: the contact, and the forces on coordinates."""
         return self._skin(0.0)
 
     def _skin(self, nearness: float) -> tuple[Pressed, list[Scalar]]:
-        f, link = self.force, self._member
-        sides = f.contact.a.shape, f.contact.b.shape
-        skin, other = sides if self.first else sides[::-1]
-        assert isinstance(skin, Skin)
-        made = skin_routine(skin, other, f.field_law, self.first)
-        eta, rates = self.kin.eta(link), self.kin.eta_rates(link)
-        found: tuple[Pressed, list[Scalar]] = made(
-            *self._relative, self._coefficients(nearness), eta, rates, memory=self._memory
-        )
-        return found
+        moved: list[Sequence[Scalar]] = []
+        for link in self._members:
+            moved += [(), ()] if link is None else [self.kin.eta(link), self.kin.eta_rates(link)]
+        return self._formed(nearness, moved)
 
     def _called(self, nearness: float) -> Pressed:
         return (self._whole if nearness == 0.0 else self._skin(nearness))[0]
 
+    @cached_property
+    def _carried(self) -> list[Carried]:
+        given, first = self._whole[1], 0
+        cases = CASES if self.force.bend is not None else 1
+        found = []
+        for k, link in enumerate(self._members):
+            if link is None:
+                continue
+            n, own = link.modes, given[first : first + cases * link.modes]
+            first += cases * n
+            shifts, turns = list[Vec](), list[Scalar]()
+            if cases > 1:
+                R, p = self.seen((self.pair.a, self.pair.b)[k])
+                centre, square = sub(self.point, p), self.pressed.radius * self.pressed.radius
+                small = where(compare("lt", 0.0, square), 1.0 / (square + TINY), 0.0)
+                for j in range(n):
+                    shift, swirl = (
+                        times(R, (own[i * n + j], own[(i + 1) * n + j], own[(i + 2) * n + j])) for i in (1, 4)
+                    )
+                    shifts.append(shift)
+                    turns.append(small * dot(self.normal, sub(swirl, cross(centre, shift))))
+            found.append(Carried(link, 2.0 * k - 1.0, list(own[:n]), shifts, turns))
+        return found
+
+    @cached_property
+    def slip(self) -> Vec:
+        """Tangential velocity of b against a, in the mean over the load [m/s]."""
+        velocity = self.velocity
+        for side in self._carried:
+            for rate, shift in zip(self.kin.eta_rates(side.link), side.shifts, strict=False):
+                velocity = add(velocity, scale(side.sign * rate, shift))
+        return sub(velocity, scale(dot(self.normal, velocity), self.normal))
+
+    @cached_property
+    def spin(self) -> Scalar:
+        spin = super().spin
+        for side in self._carried:
+            for rate, turn in zip(self.kin.eta_rates(side.link), side.turns, strict=True):
+                spin = spin + side.sign * rate * turn
+        return spin
+
+    @cached_property
+    def _on_coordinates(self) -> list[tuple[Carried, list[Scalar]]]:
+        if self.force.bend is None:
+            return [(side, side.forces) for side in self._carried]
+        rubbed, moment = self.friction, self._bristles[3] * self._rubbed[3]
+        return [
+            (
+                side,
+                [
+                    force + side.sign * (dot(rubbed, shift) + moment * turn)
+                    for force, shift, turn in zip(side.forces, side.shifts, side.turns, strict=True)
+                ],
+            )
+            for side in self._carried
+        ]
+
     def modal_forces(self) -> list[tuple[int, Scalar]]:
-        return [(self._member.eta_u + k, push) for k, push in enumerate(self._whole[1])]
+        return [
+            (side.link.eta_u + k, push)
+            for side, forces in self._on_coordinates
+            for k, push in enumerate(forces)
+        ]
 
     @property
     def working(self) -> Scalar:
         power = super().working
-        for push, rate in zip(self._whole[1], self.kin.eta_rates(self._member), strict=True):
-            power = power + push * rate
+        for side, forces in self._on_coordinates:
+            for push, rate in zip(forces, self.kin.eta_rates(side.link), strict=True):
+                power = power + push * rate
         return power
 
 
 def field_pressing(force: FieldContact, pair: ContactPair, kin: Kinematics) -> FieldPressing:
-    """A contact by fields, of rigid bodies or of the skin of a member."""
-    skins = [isinstance(side.shape, Skin) for side in (force.contact.a, force.contact.b)]
-    return SkinPressing(force, pair, kin, skins[0]) if any(skins) else FieldPressing(force, pair, kin)
+    """A contact by fields, of rigid bodies or of skins of members."""
+    skins = any(isinstance(side.shape, SkinShape) for side in (force.contact.a, force.contact.b))
+    return SkinPressing(force, pair, kin) if skins else FieldPressing(force, pair, kin)
 
 
 def _vector(v: Vec) -> Vector:

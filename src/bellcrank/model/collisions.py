@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from bellcrank.base.keys import NUMBER, SHAPE, Keys, list_of, may, must
-from bellcrank.contact.skin import Skin
+from bellcrank.contact.skin import SkinShape
 from bellcrank.errors import ModelError
 from bellcrank.model.bodies import Body
 from bellcrank.model.contacts import (
@@ -168,7 +168,7 @@ def _resistance(who: str, rolling: Any, spinning: Any) -> tuple[float, float]:
 def _check_shapes(group: Collisions) -> None:
     """Raise for skins: those of flexible bodies press, and do not strike."""
     for side in group.shapes:
-        if isinstance(side.shape, Skin):
+        if isinstance(side.shape, SkinShape):
             raise ModelError(
                 f"{group.who}: the skin of body {side.frame.body.name!r} presses and does not strike; say "
                 'treatment="continuous", or put shapes on nodes, such as body.sphere(0.01, at=...)'

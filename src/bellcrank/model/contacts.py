@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.base.keys import NUMBER, may
+from bellcrank.contact.shapes.base import with_values
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.frames import Frame
@@ -53,6 +55,11 @@ class PlacedShape:
 
     frame: Frame
     shape: Shape
+
+    @cached_property
+    def present(self) -> Shape:
+        """The shape with the present values of its parameters."""
+        return with_values(self.shape, self.frame.body.parameters.value)
 
     @property
     def place(self) -> str:

@@ -10,8 +10,10 @@ from bellcrank.contact.field_energy import MEMORY
 from bellcrank.contact.fields import SOFT, FieldLaw, has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import FACTORS, ForceLaw
-from bellcrank.contact.skin import Skin
+from bellcrank.contact.skin import RodSkin, Skin, SkinShape, check_resizable
 from bellcrank.errors import ModelError
+from bellcrank.flexible.member import Member
+from bellcrank.flexible.rods import Rod
 from bellcrank.model import checks
 from bellcrank.model.contacts import Contact, PlacedShape
 from bellcrank.model.forces import FieldContact
@@ -30,7 +32,7 @@ def check_striking(who: str, a: PlacedShape, b: PlacedShape) -> None:
     """Raise for two shapes that cannot strike each other."""
     check_points(who, a, b)
     for side in (a, b):
-        if isinstance(side.shape, Skin):
+        if isinstance(side.shape, SkinShape):
             raise ModelError(
                 f"{who}: the skin of a flexible member touches by a force; add treatment='continuous'"
             )
@@ -53,8 +55,7 @@ def by_fields(
     force at a point, its stiffness, exponent or damping), and for pairs that are round everywhere.
     """
     chosen = checks.choice(f"method of {who}", method, METHODS)
-    skins = [side for side in (a, b) if isinstance(side.shape, Skin)]
-    if skins:
+    if any(isinstance(side.shape, SkinShape) for side in (a, b)):
         _check_skin(who, a, b, chosen)
         return True
     asked = law is not None and str(law) in [x.value for x in FieldLaw]
@@ -84,27 +85,24 @@ def by_fields(
 
 def _check_skin(who: str, a: PlacedShape, b: PlacedShape, method: str) -> None:
     """Raise for a skin that cannot touch its partner."""
-    rigid = [side for side in (a, b) if not isinstance(side.shape, Skin)]
-    if not rigid:
-        raise ModelError(
-            f"{who}: the skins of two flexible members know no depth in each other; put rigid shapes on nodes of one "
-            f"of them, such as {b.frame.body.name}.sphere(radius, at=node)"
-        )
     for side in (a, b):
+        body = side.frame.body
         if isinstance(side.shape, Skin):
-            member = side.frame.body.member
-            known = 0 if member is None else member.modes
+            known = body.member.modes if isinstance(body.member, Member) else 0
             if side.shape.modes.shape[2] != known:
                 raise ModelError(
-                    f"{who}: the skin on body {side.frame.body.name!r} has {side.shape.modes.shape[2]} modes, the body "
-                    f"{known}; make it with {side.frame.body.name}.skin(...)"
+                    f"{who}: the skin on body {body.name!r} has {side.shape.modes.shape[2]} modes, the body {known}; "
+                    f"make it with {body.name}.skin(...)"
                 )
+        elif isinstance(side.shape, RodSkin):
+            if not isinstance(body.member, Rod):
+                raise ModelError(f"{who}: body {body.name!r} is no rod, and its skin is that of one")
+        elif not has_field(side.shape):
+            raise ModelError(
+                f"{who}: a {type(side.shape).__name__} has no field of depth, which the skin of a member needs"
+            )
     if method == "points":
         raise ModelError(f"{who}: the skin of a member touches by fields; leave method='points' out")
-    if not has_field(rigid[0].shape):
-        raise ModelError(
-            f"{who}: a {type(rigid[0].shape).__name__} has no field of depth, which the skin of a member needs"
-        )
 
 
 def field_contact(
@@ -176,16 +174,14 @@ def field_contact(
         v0 = parameters.add(Parameter(f"{name} approach speed", speed, "m/s", True))
     warm = tuple(parameters.add(Parameter(f"{name} deepest {n}", -1.0, "", True)) for n in range(MEMORY))
     rubbing = friction_law(who, friction, parameters)
-    if isinstance(rubbing, LuGre) and any(isinstance(side.shape, Skin) for side in (a, b)):
-        raise ModelError(
-            f"{who}: friction on the skin of a member is Coulomb's; give a number or Coulomb(...)"
-        )
     bend: tuple[Scalar, Scalar, Scalar] | None = None
     drill: Scalar | None = None
     if isinstance(rubbing, LuGre):
         x, y, z = (parameters.graph.input(f"{name} bend {axis}") for axis in "xyz")
         bend = x, y, z
         drill = parameters.graph.input(f"{name} bend drill")
+    for side in (a, b):
+        check_resizable(who, side.shape)
     notes = notes_of(name, a, b)
     pair = Contact(name, a, b, restitution, 0.0, chosen.value, name, notes=notes)
     given = {**material, "approach_speed": speed}

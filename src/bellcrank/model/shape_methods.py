@@ -71,14 +71,14 @@ class ShapeMethods:
     def skin(
         self, shape: Shape | None = None, at: Any = ZERO, rotation: Any = None, spacing: float | None = None
     ) -> PlacedShape:
-        """The surface of a flexible member, which bends with it, for continuous contact with rigid shapes.
+        """The surface of a flexible member, which bends with it, for contact with rigid shapes and other skins.
 
         A member of solid elements has a surface; around one of beams lies a shape, its frame at `at` [m] and turned by
-        `rotation`, (3, 3), in the member's axes. spacing: The longest edge of the triangles of the skin [m]; they
+        `rotation`, (3, 3), in the member's axes. So it does around a rod, as if that were straight along x from its
+        start. spacing: The longest edge of the triangles of the skin [m]; they
         should be small against what they touch.
         """
         from bellcrank.contact.shapes import Shape
-        from bellcrank.flexible.member import Member
         from bellcrank.model.contacts import PlacedShape
         from bellcrank.model.skins import node_of, skin_of
 
@@ -86,10 +86,6 @@ class ShapeMethods:
         who = f"the skin of body {body.name!r}"
         if body.member is None:
             raise ModelError(f"{who}: the body is rigid; put a shape on it, such as {body.name}.sphere(0.1)")
-        if not isinstance(body.member, Member):
-            raise ModelError(
-                f"{who}: the body is a rod; put shapes on its stations, such as spheres, instead"
-            )
         if shape is not None and not isinstance(shape, Shape):
             raise ModelError(f"{who} takes a shape of bellcrank.contact, not {shape!r}")
         why = "a skin is made of plain numbers"

@@ -7,38 +7,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.contact.skin import Skin
+from bellcrank.contact.shapes import Part
+from bellcrank.contact.skin import MOST, RodSkin, Skin, SkinShape, surface_around
 from bellcrank.errors import ModelError
 from bellcrank.flexible.recovery import outer_faces
+from bellcrank.flexible.rods import Rod
 
 if TYPE_CHECKING:
     from bellcrank.contact.shapes import Shape
-    from bellcrank.flexible.member import Member
+    from bellcrank.contact.triangles import Triangles
+    from bellcrank.flexible.member import FlexibleMember
     from bellcrank.flexible.recovery import Field
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST = 200_000
-"""Triangles of a skin."""
-PART = 0.02
-"""Longest edge of the triangles around a beam over its extent, where nothing is said: a bent beam leaves a chord of
-that length by a part of 5e-5 of the extent at most, at a radius of curvature of the extent."""
-
 
 def skin_of(
-    who: str, member: Member, shape: Shape | None, at: Array, rotation: Array, spacing: float | None
-) -> Skin:
+    who: str, member: FlexibleMember, shape: Shape | None, at: Array, rotation: Array, spacing: float | None
+) -> SkinShape:
     """The surface of a member: that of its solid elements, or the surface of a shape around its axis.
 
-    at, rotation: Of the shape's frame in the member's axes. spacing: The longest edge of its triangles [m].
+    at, rotation: Of the shape's frame in the member's axes; around a rod, as if it were straight. spacing: The longest
+    edge of its triangles [m].
     """
+    if spacing is not None and not spacing > 0.0:
+        raise ModelError(f"{who}: spacing must be a positive length [m], not {spacing!r}")
+    if isinstance(member, Rod):
+        return RodSkin(*around(who, member, shape, at, rotation, spacing)[::2])
     field = member.fields.get("displacement")
     if field is None:
         raise ModelError(f"{who} has no displacement field, so that its surface cannot follow")
     faces = outer_faces(np.asarray(field.cells, np.int64))
-    if spacing is not None and not spacing > 0.0:
-        raise ModelError(f"{who}: spacing must be a positive length [m], not {spacing!r}")
+    part: Part | None = None
     solid = bool(len(faces))
     if solid:
         if shape is not None:
@@ -47,28 +48,35 @@ def skin_of(
             )
         vertices, modes = np.asarray(field.points, float), np.asarray(field.values, float)
     else:
-        if shape is None:
-            raise ModelError(
-                f"{who} has no solid elements; give the shape around its axis, such as "
-                "skin(contact.Capsule(radius, half_length), at=(...), rotation=...)"
-            )
-        fine = PART * member.extent if spacing is None else float(spacing)
-        found = shape.triangles(fine)
-        if found is None:
-            raise ModelError(
-                f"{who}: a {type(shape).__name__} has no end, and cannot be the surface of a member"
-            )
-        vertices, faces = found.vertices @ rotation.T + at, np.asarray(found.faces, np.int64)
-        if len(faces) > MOST:
-            raise ModelError(
-                f"{who}: spacing {fine:g} m gives more than {MOST:,} triangles; give a larger one"
-            )
+        part, found, _ = around(who, member, shape, at, rotation, spacing)
+        vertices, faces = found.vertices, np.asarray(found.faces, np.int64)
         modes = along_axis(who, field, member.fields.get("rotation"), vertices)
     used, faces = np.unique(faces, return_inverse=True)
     vertices, modes, faces = vertices[used], modes[used], faces.reshape(-1, 3)
     if solid and spacing is not None:
         vertices, modes, faces = quartered(who, vertices, modes, faces, float(spacing))
-    return Skin(np.ascontiguousarray(vertices), faces, np.ascontiguousarray(modes))
+    return Skin(np.ascontiguousarray(vertices), faces, np.ascontiguousarray(modes), part)
+
+
+def around(
+    who: str,
+    member: FlexibleMember,
+    shape: Shape | None,
+    at: Array,
+    rotation: Array,
+    spacing: float | None,
+) -> tuple[Part, Triangles, float]:
+    """A shape around the axis of a member at its place, its triangles, and their longest edge [m]."""
+    if shape is None:
+        raise ModelError(
+            f"{who} has no solid elements; give the shape around its axis, such as "
+            "skin(contact.Capsule(radius, half_length), at=(...), rotation=...)"
+        )
+    part = Part(shape, at, rotation)
+    try:
+        return part, *surface_around(part, member.extent, spacing)
+    except ModelError as error:
+        raise ModelError(f"{who}: {error}") from None
 
 
 def along_axis(who: str, displacement: Field, rotation: Field | None, vertices: Array) -> Array:

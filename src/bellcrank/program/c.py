@@ -92,7 +92,8 @@ class Dialect:
     suffix: str = ""
     static: str = "static"
     constant: str = "static const"
-
+    routine: str = "static"
+    """Of the functions of a routine."""
     keeps: bool = True
     """Whether a routine's memory can be handed over where it lies; otherwise it starts cold."""
 
@@ -313,7 +314,7 @@ def routine_texts(
     for routine in found.values():
         name = routine_name(routine)
         lines = loops.table_lines(routine.table_types, routine.tables, name, written, tables is not None)
-        body = loops.emit(routine.code, name, dialect.real, dialect.static)
+        body = loops.emit(routine.code, name, dialect.real, dialect.routine)
         texts.append("\n".join([f"#ifndef {name}_TABLES", *lines, body, "#endif"]))
     return texts
 

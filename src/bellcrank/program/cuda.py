@@ -22,9 +22,11 @@ from bellcrank.program.schedule import Piece, Schedule, schedule
 from bellcrank.program.step import Step
 
 Precision: TypeAlias = Literal["double", "single"]
+CALLED = "static __device__ __noinline__"
+"""Functions of routines are called: copied into each other they take minutes to compile, and run half as fast."""
 DIALECTS = {
-    "double": Dialect("double", "", "static __device__", "static __constant__", False),
-    "single": Dialect("float", "f", "static __device__", "static __constant__", False),
+    "double": Dialect("double", "", "static __device__", "static __constant__", CALLED, False),
+    "single": Dialect("float", "f", "static __device__", "static __constant__", CALLED, False),
 }
 BLOCK = {"double": 128, "single": 128}
 """Threads a block. With few live values to a register file of 64 K words, more threads only spill more."""

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bellcrank.contact.patch import Patch, patch
-from bellcrank.contact.skin import Skin
+from bellcrank.contact.shapes.base import with_values
+from bellcrank.contact.skin import SkinShape
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce, FieldContact
+from bellcrank.model.parameters import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,20 +31,25 @@ def patches(result: Result, name: str, rows: slice = EVERY) -> Iterator[Patch]:
     base = s.kin.pose(placed.pair.base)
     frames = [(base.R, base.p), *(placed.seen(side) for side in (placed.pair.a, placed.pair.b))]
     traced = [x for R, p in frames for x in (*(x for row in R for x in row), *p)]
-    a, b = force.contact.a.shape, force.contact.b.shape
-    bent = [
-        side.frame.body.name for side in (force.contact.a, force.contact.b) if isinstance(side.shape, Skin)
+    values = dict(zip(result.mechanism.system.parameters, result.parameters[rows][0].tolist(), strict=True))
+    a, b = (
+        with_values(side.shape, lambda size: value(size, values))
+        for side in (force.contact.a, force.contact.b)
+    )
+    members = [
+        (side.shape, side.frame.body.member, result[f"{side.frame.body.name}.modes"].to_numpy()[rows])
+        if isinstance(side.shape, SkinShape)
+        else None
+        for side in (force.contact.a, force.contact.b)
     ]
-    eta = [result[f"{name}.modes"].to_numpy()[rows] for name in bent]
     for k, row in enumerate(result.on_states([*traced, placed.stiffness, placed.load])[:, rows].T):
         stiffness, load = float(row[-2]), float(row[-1])
         if load == 0.0:
             yield Patch(np.zeros((0, 3, 3)), np.zeros((0, 3)))
             continue
         (R, p), (R_a, p_a), (R_b, p_b) = ((x[:9].reshape(3, 3), x[9:]) for x in row[:-2].reshape(3, 12))
-        found = patch(
-            a, b, force.field_law, stiffness, R_a.T @ (p_b - p_a), R_a.T @ R_b, *(e[k] for e in eta)
-        )
+        bent = [None if m is None else m[0].deformed(m[1], m[2][k]) for m in members]
+        found = patch(a, b, force.field_law, stiffness, R_a.T @ (p_b - p_a), R_a.T @ R_b, bent)
         yield Patch((found.corners @ R_a.T + p_a) @ R.T + p, found.pressure)
 
 

@@ -183,7 +183,7 @@ def _middle(force: FieldContact, mechanism: Mechanism) -> list[Event]:
     sides = force.contact.a, force.contact.b
     # A plane has no surface that the field of the other body could drive out.
     most = [
-        np.inf if isinstance(other.shape, Plane) else deepest(side.shape)
+        np.inf if isinstance(other.shape, Plane) else deepest(side.present)
         for side, other in zip(sides, sides[::-1], strict=True)
     ]
     thin = min(most)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Sphere
-from bellcrank.contact.shapes.base import FieldShape
+from bellcrank.contact.shapes.base import FieldShape, with_values
 from bellcrank.contact.shapes.revolution import Revolution
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import BellcrankError
@@ -42,7 +42,7 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
     if simple is not None:
         return replace(simple, opacity=opacity)
     if isinstance(shape, FieldShape | Revolution):
-        drawn = shape.drawn()
+        drawn = with_values(shape, lambda size: float(vector((size,))[0])).drawn()
         return None if drawn is None else _shell(drawn, colour, opacity)
     points = _outline(shape, vector)
     if points is None or len(points) < 3:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -143,6 +143,10 @@ class Shape(ABC):
         """
         return None
 
+    def even_triangles(self, spacing: float) -> Triangles | None:
+        """The surface of a body that will bend: straight sides too have edges about as short as `spacing` [m]."""
+        return self.triangles(spacing)
+
     def facets(self) -> Triangles | None:
         """The surface for partners whose field is linear, as a plane's: straight sides need no small triangles."""
         return self.triangles()
@@ -227,6 +231,17 @@ def plain(shape: str, value: Scalar) -> float:
     return float(value)
 
 
+def has_parameters(shape: Shape) -> bool:
+    """Whether a size of a shape depends on parameters."""
+    return any(isinstance(x, Expr) for x in vars(shape).values())
+
+
+def with_values(shape: Shape, value: Callable[[Scalar], float]) -> Shape:
+    """The shape with numbers in place of sizes that depend on parameters."""
+    changed = {name: value(x) for name, x in vars(shape).items() if isinstance(x, Expr)}
+    return replace(shape, **changed) if changed else shape  # type: ignore[type-var]
+
+
 def number(value: Scalar) -> Any:
     """A size for a field: a float, or a traced value as it is."""
     return value if isinstance(value, Expr) else float(value)
@@ -246,7 +261,9 @@ __all__ = [
     "Surface",
     "check_rounding",
     "check_sizes",
+    "has_parameters",
     "number",
     "plain",
     "sample_normals",
+    "with_values",
 ]

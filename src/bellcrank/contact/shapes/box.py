@@ -29,6 +29,7 @@ from bellcrank.contact.shapes.fields import (
     onto,
     smooth_absolute,
     smooth_maximum,
+    stretched,
 )
 from bellcrank.contact.shapes.grading import COARSE, crates, graded
 from bellcrank.contact.triangles import Triangles, refined
@@ -64,6 +65,17 @@ class BoxField(NamedTuple):
 
     def tangent(self, x: Vector) -> Tangent:
         return concave(self, x)
+
+    def carried(self, x: Vector, before: BoxField) -> Vector:
+        w, u = self.width, before.width
+        return Vector(
+            stretched(x.x, self.half.x, w, before.half.x, u),
+            stretched(x.y, self.half.y, w, before.half.y, u),
+            stretched(x.z, self.half.z, w, before.half.z, u),
+        )
+
+    def change(self, before: BoxField) -> float:
+        return (self.half - before.half).length + 4.0 * abs(self.width - before.width)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -50,6 +51,15 @@ class CapsuleField(NamedTuple):
     def tangent(self, x: Vector) -> Tangent:
         return concave(self, x)
 
+    def carried(self, x: Vector, before: CapsuleField) -> Vector:
+        k = self.radius / before.radius
+        seam = min(max(x.z, -before.half_length), before.half_length)
+        z = seam * (self.half_length / before.half_length) + (x.z - seam) * k
+        return Vector(x.x * k, x.y * k, z)
+
+    def change(self, before: CapsuleField) -> float:
+        return abs(self.radius - before.radius) + abs(self.half_length - before.half_length)
+
 
 @dataclass(frozen=True)
 class Capsule(Shape):
@@ -85,12 +95,20 @@ class Capsule(Shape):
         return CapsuleField(number(self.radius), number(self.half_length))
 
     def triangles(self, spacing: float | None = None) -> Triangles | None:
+        return self._turned(spacing, 1)
+
+    def even_triangles(self, spacing: float) -> Triangles | None:
+        return self._turned(spacing, math.ceil(2.0 * plain("capsule", self.half_length) / spacing))
+
+    def _turned(self, spacing: float | None, pieces: int) -> Triangles:
+        """pieces: Of the straight side along the axis."""
         r, h = plain("capsule", self.radius), plain("capsule", self.half_length)
         bend = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 9)
         heights = np.where(bend < 0.0, -h, h)
         # The seams belong to the straight side.
         rows = np.stack([r * np.cos(bend), heights + r * np.sin(bend)], axis=1)
-        rows = np.concatenate([rows[:4], [(r, -h), (r, h)], rows[5:]])
+        cuts = np.linspace(-h, h, 1 + pieces)
+        rows = np.concatenate([rows[:4], np.column_stack([np.full_like(cuts, r), cuts]), rows[5:]])
         return following(turned(rows, 16), self.field, 2.0 * r, spacing)
 
     @cached_property

@@ -34,6 +34,7 @@ from bellcrank.contact.shapes.fields import (
     smooth_absolute,
     smooth_maximum,
     smooth_radius,
+    stretched,
 )
 from bellcrank.contact.shapes.turned import mass_of_revolution, rounded, straight
 from bellcrank.contact.triangles import Triangles
@@ -64,6 +65,18 @@ class CylinderField(NamedTuple):
 
     def tangent(self, x: Vector) -> Tangent:
         return concave(self, x)
+
+    def carried(self, x: Vector, before: CylinderField) -> Vector:
+        w, u = self.width, before.width
+        out = (x.x * x.x + x.y * x.y) ** 0.5
+        around = (self.radius - 2.0 * w) / (before.radius - 2.0 * u)
+        if out > 0.5 * before.radius:
+            around = stretched(out, self.radius, w, before.radius, u) / out
+        return Vector(x.x * around, x.y * around, stretched(x.z, self.half_length, w, before.half_length, u))
+
+    def change(self, before: CylinderField) -> float:
+        sides = abs(self.radius - before.radius) + abs(self.half_length - before.half_length)
+        return sides + 4.0 * abs(self.width - before.width)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,14 @@ class EllipsoidField(NamedTuple):
     def bound(self, x: Vector, r: float) -> float:
         return self.depth(x) + r
 
+    def carried(self, x: Vector, before: EllipsoidField) -> Vector:
+        a, b = self.a, before.a
+        return Vector(x.x * (a.x / b.x), x.y * (a.y / b.y), x.z * (a.z / b.z))
+
+    def change(self, before: EllipsoidField) -> float:
+        a, b = self.a, before.a
+        return max(abs(a.x - b.x), max(abs(a.y - b.y), abs(a.z - b.z)))
+
 
 @compiled
 def _closer(q: Vector, e: Vector, s: float) -> float:

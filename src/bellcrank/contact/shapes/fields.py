@@ -68,6 +68,66 @@ class Tangential(Protocol):
         ...
 
 
+@runtime_checkable
+class Resizable(Protocol):
+    """A field that knows where points of its surface go as its sizes change."""
+
+    def carried(self, x: Vector, before: Any) -> Vector:
+        """Where a point of the surface of `before`, a field of the same kind, is with these sizes."""
+        ...
+
+    def change(self, before: Any) -> float:
+        """No point of the surface moves by more than this then [m]."""
+        ...
+
+
+@compiled
+def stretched(x: float, half: float, width: float, half_before: float, width_before: float) -> float:
+    """A coordinate between two faces as their distance and the width of the blends at their edges change.
+
+    Within two widths of a face the distance from it goes with the width, so that blends stay blends; between, lengths
+    go with what is left. It moves by no more than half and twice the width change.
+    """
+    out = abs(x)
+    below = half_before - out
+    found = out * ((half - 2.0 * width) / (half_before - 2.0 * width_before))
+    if width_before > 0.0 and below < 2.0 * width_before:
+        found = half - below * (width / width_before)
+    return found if x >= 0.0 else -found
+
+
+@runtime_checkable
+class Yielding(Protocol):
+    """The field of a body that deforms: a force acts on its coordinates where the material at x has come from."""
+
+    def met(self, x: Vector) -> tuple[float, Vector, Vector]:
+        """Depth [m] at x, its slope, and the material point."""
+        ...
+
+    def velocity(self, at: Vector) -> Vector:
+        """Of a material point against the frame of the body [m/s]."""
+        ...
+
+    def push_at(self, at: Vector, force: Vector, case: int) -> None:
+        """A force on a material point, as a part of a case of loads."""
+        ...
+
+    def weigh_at(self, at: Vector, x: Vector, load: float) -> None:
+        """Spread the unit loads as the normal load is; x: Where the material point is."""
+        ...
+
+
+@compiled
+def met(field: Any, x: Vector) -> tuple[float, Vector, Vector]:
+    """Depth [m] at x, its slope, and the material point, which is x where the body is rigid."""
+    if isinstance(field, Yielding):
+        d, g, at = field.met(x)
+    else:
+        d, g = gradient(field.depth, x)
+        at = x
+    return d, g, at
+
+
 @compiled
 def concave(field: Any, x: Vector) -> Tangent:
     """The bound of a concave depth with a slope of at most one, that of a convex body: its tangent plane."""
@@ -205,14 +265,18 @@ __all__ = [
     "TINY",
     "Field",
     "PlacedField",
+    "Resizable",
     "Tangent",
     "Tangential",
+    "Yielding",
     "bounds",
     "concave",
     "depths",
     "first_order",
+    "met",
     "onto",
     "smooth_absolute",
     "smooth_maximum",
     "smooth_radius",
+    "stretched",
 ]

@@ -34,6 +34,12 @@ class SphereField(NamedTuple):
     def tangent(self, x: Vector) -> Tangent:
         return concave(self, x)
 
+    def carried(self, x: Vector, before: SphereField) -> Vector:
+        return x * (self.radius / before.radius)
+
+    def change(self, before: SphereField) -> float:
+        return abs(self.radius - before.radius)
+
 
 @dataclass(frozen=True)
 class Sphere(Shape):

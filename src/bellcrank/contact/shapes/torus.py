@@ -35,6 +35,15 @@ class TorusField(NamedTuple):
     def bound(self, x: Vector, r: float) -> float:
         return self.depth(x) + r
 
+    def carried(self, x: Vector, before: TorusField) -> Vector:
+        k = self.tube / before.tube
+        out = (x.x * x.x + x.y * x.y) ** 0.5
+        around = (self.radius + k * (out - before.radius)) / out
+        return Vector(x.x * around, x.y * around, x.z * k)
+
+    def change(self, before: TorusField) -> float:
+        return abs(self.radius - before.radius) + abs(self.tube - before.tube)
+
 
 @dataclass(frozen=True)
 class Torus(FieldShape):

@@ -28,6 +28,7 @@ from bellcrank.contact.shapes.fields import (
     smooth_absolute,
     smooth_maximum,
     smooth_radius,
+    stretched,
 )
 from bellcrank.contact.shapes.turned import rounded, straight
 from bellcrank.contact.triangles import Triangles
@@ -56,6 +57,17 @@ class TubeField(NamedTuple):
 
     def bound(self, x: Vector, r: float) -> float:
         return self.depth(x) + r
+
+    def carried(self, x: Vector, before: TubeField) -> Vector:
+        w, u = self.width, before.width
+        out = (x.x * x.x + x.y * x.y) ** 0.5
+        wall = stretched(out - before.middle, self.half_wall, w, before.half_wall, u)
+        around = (self.middle + wall) / out
+        return Vector(x.x * around, x.y * around, stretched(x.z, self.half_length, w, before.half_length, u))
+
+    def change(self, before: TubeField) -> float:
+        walls = abs(self.middle - before.middle) + abs(self.half_wall - before.half_wall)
+        return walls + abs(self.half_length - before.half_length) + 4.0 * abs(self.width - before.width)
 
 
 @dataclass(frozen=True)
