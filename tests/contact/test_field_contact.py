@@ -87,24 +87,6 @@ def test_a_box_comes_to_rest_where_its_weight_is_carried():
     assert (np.diff(total) < 1e-6).all()
 
 
-def test_a_box_put_exactly_on_a_table_meets_it_at_rest():
-    """The speed at which they meet decides the damping: from no gap at all it is that from a gap that does not matter,
-    for every method."""
-    system, times = _thrown(restitution=0.3, friction=0.4), np.array([0.0, 1e-3, 4e-3])
-    found = [
-        system.simulate(
-            times[-1],
-            initial={"flight": {"position": (0.0, 0.0, HALF[2] + gap)}},
-            output=times,
-            integrator=method,
-        )["box.velocity.z"]
-        for gap, method in ((0.0, "dop853"), (0.0, "radau"), (1e-12, "dop853"))
-    ]
-    assert found[0][-1] < -1e-6
-    for other in found[1:]:
-        np.testing.assert_allclose(other, found[0], atol=1e-3 * np.abs(found[0]).max())
-
-
 def test_bristles_hold_without_creep():
     angle = 0.3
     system = bc.System("slope", gravity=(9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle)))

@@ -72,18 +72,13 @@ def refuse_continuous(mechanism: Mechanism, what: str) -> None:
 
 
 def begun(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with the approach speeds of contacts that close as the run begins.
-
-    Bodies put exactly on each other meet as the run begins, at the speed they have: the same motion as from a gap too
-    small to matter.
-    """
+    """The mechanism with the approach speeds of contacts that close as the run begins."""
     values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
     names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
     here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):
-        gap, rate = float(here[f"{force.name}.gap"]), float(here[f"{force.name}.rate"])
-        if gap <= 0.0 and (rate > 0.0 or gap >= -taken_over(mechanism, force)):
-            speed = max(rate, force.slowest)
+        if here[f"{force.name}.gap"] <= 0.0 < here[f"{force.name}.rate"]:
+            speed = max(float(here[f"{force.name}.rate"]), force.slowest)
             values |= dict.fromkeys(names_in(force.approach_speed), speed)
     _note_deep(mechanism, {force.name: -float(here[f"{force.name}.gap"]) for force in continuous(mechanism)})
     changed = replace(mechanism, parameter_values=tuple(values.values()))
