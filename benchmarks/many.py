@@ -306,7 +306,7 @@ def grow(name: str, counts: list[int]) -> None:
         start = time.process_time()
         report = run.go_on(np.array([0.0, scene.duration]), False).run
         spent.append((time.process_time() - start) / scene.duration)
-        held.append(run.told[moreau.ACTIVE] / run.told[moreau.SOLVED])
+        held.append(run.statistics[moreau.ACTIVE] / run.statistics[moreau.SOLVED])
         peer.append(mujoco(scene, False, 1).seconds)
         print(
             f"{len(scene.bodies):6} {held[-1]:9.0f} {spent[-1]:10.3f} {spent[-1] / peer[-1]:10.2f} "

@@ -46,7 +46,7 @@ def test_impulses_fulfil_the_laws_of_coulomb_and_signorini(contacts: int, nodes:
     for seed in range(8):
         c = problem(seed, contacts, nodes)
         cones.solve_problem(c, 1e-10)
-        assert c.told[cones.RESIDUAL] < 1e-10
+        assert c.statistics[cones.RESIDUAL] < 1e-10
         v, p = velocities(c), c.p
         rub, slip = np.linalg.norm(p[:, 1:], axis=1), np.linalg.norm(v[:, 1:], axis=1)
         assert (p[:, 0] >= 0.0).all()
@@ -61,7 +61,7 @@ def test_heavy_bodies_on_light_ones() -> None:
     for seed in range(6):
         c = problem(seed, 10, 5, spread=6.0)
         cones.solve_problem(c, 1e-6)
-        assert c.told[cones.RESIDUAL] < 1e-6
+        assert c.statistics[cones.RESIDUAL] < 1e-6
 
 
 def test_compiled_impulses_are_those_of_the_interpreter() -> None:

@@ -134,8 +134,8 @@ class Parametric(FieldShape):
             point, by_u, by_v = surface_points(net, u, v)
             found.append((point.reshape(-1, 3), self.sign * np.cross(by_u, by_v).reshape(-1, 3)))
         points, normals = (np.concatenate(x) for x in zip(*found, strict=True))
-        told = np.linalg.norm(normals, axis=1) > 0.0
-        return Sampled(points[told], normals[told])
+        known = np.linalg.norm(normals, axis=1) > 0.0
+        return Sampled(points[known], normals[known])
 
     @property
     def size(self) -> float:

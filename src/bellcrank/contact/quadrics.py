@@ -20,7 +20,7 @@ TERMS = 9
 """u, v, uu/2, uv, vv/2, uuu, uuv, uvv, vvv."""
 SOFT = 0.05
 """Of the weights 1 / (SOFT + r^2), r over the distance of the farthest neighbour."""
-TOLD = 1e-3
+DISTINCT = 1e-3
 """Of a term's own square, what lower terms must leave of it. A term that stands out less from those before it, as uuu
 from u where neighbours lie in three rows, is not determined and stays at zero: solved for, it would be noise."""
 LARGE = 1e150
@@ -48,11 +48,11 @@ def cholesky_solved(m: Reals, right: Reals) -> int:
     for a in range(TERMS):
         for b in range(a + 1):
             entry_ab = m[a * TERMS + b]
-            told = TOLD * entry_ab
+            least = DISTINCT * entry_ab
             for k in range(b):
                 entry_ab -= m[a * TERMS + k] * m[b * TERMS + k]
             if a == b:
-                m[a * TERMS + a] = entry_ab**0.5 if entry_ab > told else LARGE
+                m[a * TERMS + a] = entry_ab**0.5 if entry_ab > least else LARGE
             else:
                 m[a * TERMS + b] = entry_ab / m[b * TERMS + b]
     for a in range(TERMS):

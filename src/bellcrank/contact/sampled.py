@@ -624,8 +624,8 @@ class Sampled(FieldShape):
         low, high = self.points.min(axis=0) - 2.0 * h, self.points.max(axis=0) + 2.0 * h
         whole = surface_nets(self.field, low, high, h)
         far, closest = self.nearest_points.query(whole.vertices)
-        told = (far < END**0.5 * REACH * self.width[closest])[whole.faces].all(axis=1)
-        return Triangles(whole.vertices, whole.faces[told])
+        within = (far < END**0.5 * REACH * self.width[closest])[whole.faces].all(axis=1)
+        return Triangles(whole.vertices, whole.faces[within])
 
     @cached_property
     def _mass(self) -> tuple[float, Array, Array]:

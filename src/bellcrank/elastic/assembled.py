@@ -13,7 +13,7 @@ from bellcrank.elastic.lattices import Array, Index
 from bellcrank.errors import ModelError, SingularMechanism
 from bellcrank.sparse.cholesky import Elimination, Factor, NotPositive
 from bellcrank.sparse.iterations import solve_mass
-from bellcrank.sparse.telling import factorised
+from bellcrank.sparse.progress import factorised
 
 
 class Assembled:

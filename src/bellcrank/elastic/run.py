@@ -23,7 +23,7 @@ from bellcrank.elastic.result import ContactPoints, ElasticReport, ElasticResult
 from bellcrank.elastic.schemes import Scheme
 from bellcrank.elastic.stepping import Compatibility, Stepper
 from bellcrank.errors import ModelError
-from bellcrank.sparse.telling import factorising
+from bellcrank.sparse.progress import factorising
 
 _BLOWN = 1e6
 """Growth of the energy after which a run counts as diverged."""

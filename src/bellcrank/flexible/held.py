@@ -21,7 +21,7 @@ from bellcrank.errors import ModelError
 from bellcrank.flexible.model import Array, ElasticModel, Sparse
 from bellcrank.sparse.cholesky import Elimination, Factor, NotPositive
 from bellcrank.sparse.iterations import lowest_modes
-from bellcrank.sparse.telling import factorised
+from bellcrank.sparse.progress import factorised
 
 DENSE = 240
 """Up to this many freedoms the eigenproblem is solved whole."""

@@ -20,7 +20,7 @@ from bellcrank.flexible.recovery import Field
 from bellcrank.flexible.truncation import Truncation
 from bellcrank.sparse.cholesky import Elimination
 from bellcrank.sparse.iterations import solve_mass
-from bellcrank.sparse.telling import factorising
+from bellcrank.sparse.progress import factorising
 
 
 class StiffeningNote(UserWarning):

@@ -77,7 +77,7 @@ eigenvector of W the error of a step falls by the compliance over the eigenvalue
 not determined, and a hard system throws it far along; so the compliance grows where a step fails and shrinks where it
 succeeds, like the parameter of Levenberg and Marquardt. The least one leaves half the digits to rounding."""
 
-RESIDUAL, SCALE, ITERATIONS, TOLD = range(4)
+RESIDUAL, SCALE, ITERATIONS, STATISTICS = range(4)
 CONTACTS, ISLANDS, COUNTS = range(3)
 
 
@@ -108,7 +108,7 @@ class Cones(NamedTuple):
     given as a guess. resists: 1 where an entry is the resistance of the contact before it. limits: Of a resistance,
     sigma / l and rho / l. u, free: Speeds with and without them. order, begin: Contacts by island, and where each
     begins.
-    told: Residual over the scale, and the scale, the fastest speed to be taken away [m/s], of the worst island.
+    statistics: Residual over the scale, and the scale, the fastest speed to be taken away [m/s], of the worst island.
     """
 
     counts: Ints
@@ -135,7 +135,7 @@ class Cones(NamedTuple):
     past: Reals2
     before: Reals
     newton: Newton
-    told: Reals
+    statistics: Reals
 
 
 def cones_of(first: NDArray[np.int64], contacts: int) -> Cones:
@@ -173,7 +173,7 @@ def cones_of(first: NDArray[np.int64], contacts: int) -> Cones:
         reals((contacts, 3)),
         reals(speeds),
         newton,
-        reals(TOLD),
+        reals(STATISTICS),
     )
 
 
@@ -555,7 +555,7 @@ def accelerated(c: Cones, begin: int, end: int, wanted: float, most: int, before
     remember_sweep(c, begin, end)
     age = 1.0
     for k in range(1, most + 1):
-        c.told[ITERATIONS] += 1.0
+        c.statistics[ITERATIONS] += 1.0
         largest, onward = sweep(c, begin, end)
         if largest < NEARLY * wanted or k % CHECK == 0 or k == most:
             # Speeds anew, without the rounding of what was added up.
@@ -803,7 +803,7 @@ def by_newton(c: Cones, begin: int, end: int, wanted: float, before: float, rise
     lowest = before
     soft = SOFT
     for _ in range(NEWTON_STEPS):
-        c.told[ITERATIONS] += 1.0
+        c.statistics[ITERATIONS] += 1.0
         for j in range(begin, end):
             i = c.order[j]
             x, y, z = velocities(c, i)
@@ -919,22 +919,22 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> tuple[floa
 @compiled
 def solve_cones(c: Cones, tolerance: float) -> None:
     """Impulses and speeds of all contacts, from the guess in p, to a residual over the scale of each island."""
-    c.told[RESIDUAL], c.told[SCALE] = 0.0, 1.0
+    c.statistics[RESIDUAL], c.statistics[SCALE] = 0.0, 1.0
     for k in range(len(c.u)):
         c.u[k] = c.free[k]
     for k in range(c.counts[ISLANDS]):
         left, scale = solve_island(c, c.begin[k], c.begin[k + 1], tolerance)
-        if not left / scale <= c.told[RESIDUAL]:
-            c.told[RESIDUAL], c.told[SCALE] = left / scale, scale
+        if not left / scale <= c.statistics[RESIDUAL]:
+            c.statistics[RESIDUAL], c.statistics[SCALE] = left / scale, scale
 
 
 @entry
 def solve_problem(c: Cones, tolerance: float) -> int:
     """One problem, as it stands in the arrays."""
     find_islands(c)
-    c.told[ITERATIONS] = 0.0
+    c.statistics[ITERATIONS] = 0.0
     solve_cones(c, tolerance)
-    return int(c.told[ITERATIONS])
+    return int(c.statistics[ITERATIONS])
 
 
 __all__ = [

@@ -275,7 +275,7 @@ def _by_turns(problem: CoulombProblem) -> tuple[Array, float] | None:
     given: Coulomb = solving.arguments[0]
     given.W[:], given.b[:], given.mu[:] = problem.W, problem.b, problem.mu
     given.least[:], given.slip[:] = problem.least, problem.slip
-    return (given.p.copy(), float(given.told[MISS])) if solving() else None
+    return (given.p.copy(), float(given.statistics[MISS])) if solving() else None
 
 
 def _power_of_two(size: float) -> float:

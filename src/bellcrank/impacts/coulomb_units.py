@@ -26,14 +26,14 @@ NEWTON = 30
 HALVED = 8
 LIFTED = 1e-12
 """Part of the mobility of a contact added to the Jacobian alone: W has half rank under a face."""
-MISS, SIZE, TOLD = range(3)
+MISS, SIZE, STATISTICS = range(3)
 
 
 class Coulomb(NamedTuple):
     """One problem: v = W p + b, three rows a contact, normal first.
 
     slip: Directions in which contacts slide already, rows of zeros where they do not. least: Normal impulses at least.
-    told: The miss, over the size of b and of what stored impulses give, and that size.
+    statistics: The miss, over the size of b and of what stored impulses give, and that size.
     """
 
     W: Reals2
@@ -51,7 +51,7 @@ class Coulomb(NamedTuple):
     before: Reals
     give: Reals
     pivots: Ints
-    told: Reals
+    statistics: Reals
 
 
 def room(contacts: int) -> Coulomb:
@@ -73,7 +73,7 @@ def room(contacts: int) -> Coulomb:
         reals(n),
         reals(contacts),
         np.zeros(n, np.int64),
-        reals(TOLD),
+        reals(STATISTICS),
     )
 
 
@@ -118,7 +118,7 @@ def missed(g: Coulomb) -> float:
             share = min(1.0, g.mu[i] * max(g.p[n], 0.0) / max(math.sqrt(x * x + y * y), 1e-300))
             x, y = share * x, share * y
         worst = max(worst, step * max(abs(g.p[n + 1] - x), abs(g.p[n + 2] - y)))
-    missed_by: float = worst / g.told[SIZE]
+    missed_by: float = worst / g.statistics[SIZE]
     return missed_by
 
 
@@ -191,8 +191,8 @@ def sweep(g: Coulomb) -> bool:
 def keep_better(g: Coulomb) -> None:
     """Keep the impulses where they miss less than the best so far."""
     now = missed(g)
-    if now < g.told[MISS]:
-        g.told[MISS] = now
+    if now < g.statistics[MISS]:
+        g.statistics[MISS] = now
         for k in range(len(g.b)):
             g.best[k] = g.p[k]
 
@@ -292,7 +292,7 @@ def newton(g: Coulomb) -> bool:
         if not math.isfinite(found):
             return False
         keep_better(g)
-        if g.told[MISS] < GOOD or found >= left:
+        if g.statistics[MISS] < GOOD or found >= left:
             break
         left = natural(g)
     return True
@@ -304,9 +304,9 @@ def by_turns(g: Coulomb) -> bool:
     n = len(g.b)
     for k in range(n):
         g.best[k] = g.p[k]
-    g.told[MISS] = missed(g)
+    g.statistics[MISS] = missed(g)
     for number in range(1, SWEEPS + 1):
-        if g.told[MISS] < GOOD:
+        if g.statistics[MISS] < GOOD:
             break
         if not sweep(g):
             return False
@@ -314,7 +314,7 @@ def by_turns(g: Coulomb) -> bool:
         wild = 0.0
         for k in range(n):
             wild = max(wild, abs(g.v[k] - g.b[k]))
-        if not wild < 1e6 * g.told[SIZE]:
+        if not wild < 1e6 * g.statistics[SIZE]:
             break
         if number <= 2 or number % 10 == 0:
             keep_better(g)
@@ -343,7 +343,7 @@ def solve_by_turns(g: Coulomb) -> bool:
     for i in range(len(g.mu)):
         stored = max(stored, g.least[i])
         g.give[i] = COMPLIANT * mobility_of(g, i)
-    g.told[SIZE] = max(max(speed, mobility * stored), 1e-300)
+    g.statistics[SIZE] = max(max(speed, mobility * stored), 1e-300)
     for k in range(n):
         g.W[k, k] += g.give[k // 3]
     found = True
@@ -355,12 +355,12 @@ def solve_by_turns(g: Coulomb) -> bool:
         through = 0.0
         for k in range(n):
             through = max(through, g.give[k // 3] * abs(g.p[k] - g.before[k]))
-        if not found or through <= GOOD * g.told[SIZE]:
+        if not found or through <= GOOD * g.statistics[SIZE]:
             break
     for k in range(n):
         g.W[k, k] -= g.give[k // 3]
         g.b[k] = g.given[k]
-    g.told[MISS] = missed(g)
+    g.statistics[MISS] = missed(g)
     return found
 
 

@@ -335,13 +335,13 @@ def judge(given: Held, free: Floats) -> None:
                 for i in range(n):
                     total += rows[j, i] * every[h, i]
                 g.W[width * c + j, h] = total
-    if call_entry(kernels[CONES], g) == 0 or g.told[MISS] > SLIPS:
+    if call_entry(kernels[CONES], g) == 0 or g.statistics[MISS] > SLIPS:
         return
     for c in range(lasting):
         moving = 0.0
         for j in range(1, width):
             moving += g.v[width * c + j] * g.v[width * c + j]
-        properties[c, HOLDS] = SLIPS * g.told[SIZE] + 2.0 * properties[c, CREEP] - math.sqrt(moving)
+        properties[c, HOLDS] = SLIPS * g.statistics[SIZE] + 2.0 * properties[c, CREEP] - math.sqrt(moving)
         for j in range(width):
             forces[c, j] = g.p[width * c + j]
 

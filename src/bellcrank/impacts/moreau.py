@@ -73,7 +73,7 @@ FAR = 1e30
 U, A0, A, MINUS, START, TRIAL, SCRATCH, ROWS = range(8)
 """Rows of speeds: at the beginning of the step, accelerations without and with velocities, before impulses."""
 POINT, PLACE = 9, 12
-WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, TOLD = range(9)
+WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, STATISTICS = range(9)
 """Of all steps: largest residual, iterations, contacts, smallest gap over the length, steps whose residual is above the
 tolerance, steps with restitution lowered, smallest margin of the loops, steps with contacts."""
 IMPACTS, STRUCK, RECENT, LIMITED, FULL, COUNTERS = range(6)
@@ -176,7 +176,7 @@ class Log(NamedTuple):
     struck: Records[StruckContact]
     changes: Changes
     counters: Ints
-    told: Reals
+    statistics: Reals
 
 
 class Scene(NamedTuple):
@@ -243,7 +243,7 @@ def close_loops(s: Scene) -> None:
         # Newton's step squares what was left, so the one after this residual is below rounding.
         if s.closed[s.q + s.n] < 1e-9:
             break
-    s.log.told[MARGIN] = min(s.log.told[MARGIN], s.closed[s.q + s.n + 1])
+    s.log.statistics[MARGIN] = min(s.log.statistics[MARGIN], s.closed[s.q + s.n + 1])
 
 
 @compiled
@@ -687,12 +687,12 @@ def drop_locked(s: Scene) -> None:
 @compiled
 def strike(s: Scene, h: float) -> None:
     """The impulses of the step; energy that Newton's law with friction would gain is taken by less restitution."""
-    c, told = s.cones, s.log.told
+    c, statistics = s.cones, s.log.statistics
     assemble(s, 3)
     drop_locked(s)
     prepare_contacts(s, h)
     find_islands(c)
-    c.told[SOLVER_ITERATIONS] = 0.0
+    c.statistics[SOLVER_ITERATIONS] = 0.0
     lowered = 0
     tolerance = TOLERANCE
     solving = True
@@ -703,7 +703,7 @@ def strike(s: Scene, h: float) -> None:
         if gain > GAIN and tolerance > TIGHT:
             tolerance = TIGHT
             solving = True
-        elif gain > max(GAIN, RESIDUALS * c.told[RESIDUAL]) and lowered < EIGHTHS:
+        elif gain > max(GAIN, RESIDUALS * c.statistics[RESIDUAL]) and lowered < EIGHTHS:
             share = (EIGHTHS - 1.0 - lowered) / (EIGHTHS - lowered)
             for i in range(c.counts[CONTACTS]):
                 if c.bound[i] > 0.0:
@@ -714,13 +714,13 @@ def strike(s: Scene, h: float) -> None:
     s.log.counters[LIMITED] = 0
     if lowered > 0:
         s.log.counters[LIMITED] = 1
-        told[LOWERED] += 1.0
-    told[WORST] = max(told[WORST], c.told[RESIDUAL])
-    told[ITERATIONS] += c.told[SOLVER_ITERATIONS]
-    told[ACTIVE] += float(c.counts[CONTACTS])
-    told[SOLVED] += 1.0
-    if c.told[RESIDUAL] >= TOLERANCE:
-        told[UNSOLVED] += 1.0
+        statistics[LOWERED] += 1.0
+    statistics[WORST] = max(statistics[WORST], c.statistics[RESIDUAL])
+    statistics[ITERATIONS] += c.statistics[SOLVER_ITERATIONS]
+    statistics[ACTIVE] += float(c.counts[CONTACTS])
+    statistics[SOLVED] += 1.0
+    if c.statistics[RESIDUAL] >= TOLERANCE:
+        statistics[UNSOLVED] += 1.0
 
 
 @compiled
@@ -882,7 +882,7 @@ def step(s: Scene, h: float) -> None:
     deepest = free_positions(s, h, CORRECTIONS)
     if s.log.counters[FULL] > 0:
         return
-    s.log.told[DEEPEST] = min(s.log.told[DEEPEST], deepest)
+    s.log.statistics[DEEPEST] = min(s.log.statistics[DEEPEST], deepest)
     for i in range(n):
         s.speeds[U, i] = s.speeds[MINUS, i] + h * s.speeds[A0, i]
     if c.counts[CONTACTS] > 0:
@@ -932,7 +932,7 @@ def advance(s: Scene, what: int, h: float, steps: int, margin: float) -> int:
             corrections = CORRECTIONS
         deepest = free_positions(s, h, corrections)
         if what == CLEAR:
-            s.log.told[DEEPEST] = min(s.log.told[DEEPEST], deepest)
+            s.log.statistics[DEEPEST] = min(s.log.statistics[DEEPEST], deepest)
         put_speeds(s, U)
         return 0
     for k in range(steps):
@@ -947,6 +947,6 @@ def advance(s: Scene, what: int, h: float, steps: int, margin: float) -> int:
         full = room < len(s.near.gap) or s.log.counters[IMPACTS] == s.log.impacts.shape[0]
         changes = s.log.changes
         full = full or len(changes.log) - changes.counts[LOGGED] < changes.known.shape[0]
-        if full or s.log.told[MARGIN] < margin or not math.isfinite(s.x[1]):
+        if full or s.log.statistics[MARGIN] < margin or not math.isfinite(s.x[1]):
             return k + 1
     return steps

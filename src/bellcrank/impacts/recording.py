@@ -166,13 +166,13 @@ class ContactRecorder(Recorder):
         """A checkpoint's contents with what contacts did so far, and how the present segment began."""
         arrays, about = contents
         contacts, report = self.contacts, whole.report() if whole.pieces else None
-        mine, told = impact_arrays(contacts.names, contacts.records, contacts.changes)
+        mine, of_contacts = impact_arrays(contacts.names, contacts.records, contacts.changes)
         rows = [*whole.breaks, *breaks]
         if rows:
             mine["breaks"] = np.array(rows)
         state = following.state
         mine |= {"begin_q": state.q, "begin_u": state.u, "begin_p": following.p}
-        told |= {
+        of_contacts |= {
             "begin_t": state.t,
             "modes": {name: asdict(mode) for name, mode in following.modes.items()},
             "sampled": following.sampled,
@@ -181,7 +181,7 @@ class ContactRecorder(Recorder):
             "first_event": len(whole.events),
             "earlier": None if report is None else asdict(report),
         }
-        whole_about = {**about, "contacts": told, "outputs": self.outputs, "events": self.events}
+        whole_about = {**about, "contacts": of_contacts, "outputs": self.outputs, "events": self.events}
         return arrays | {PREFIX + key: a for key, a in mine.items()}, whole_about
 
 
@@ -278,20 +278,20 @@ def resume_with_contacts(
     stored = cut(_with_forces(stored, len(contacts.names)))
     record.begin(stored)
     arrays, about = layout.unpacked(stored.checkpoint)
-    told = about["contacts"]
+    of_contacts = about["contacts"]
     mine = {k.removeprefix(PREFIX): arrays.pop(k) for k in list(arrays) if k.startswith(PREFIX)}
-    first = int(told["first"])
-    fields = contact_fields(mine, told, mechanism, len(stored.time))
+    first = int(of_contacts["first"])
+    fields = contact_fields(mine, of_contacts, mechanism, len(stored.time))
     contacts.records, contacts.changes = list(fields["impacts"]), list(fields["contact_changes"])
-    contacts.fastest = {str(name): float(v) for name, v in told["fastest"].items()}
-    state = State(float(told["begin_t"]), mine["begin_q"], mine["begin_u"])
-    modes = {str(name): Mode(**mode) for name, mode in told["modes"].items()}
-    following = Next(state, mine["begin_p"], modes, bool(told["sampled"]))
+    contacts.fastest = {str(name): float(v) for name, v in of_contacts["fastest"].items()}
+    state = State(float(of_contacts["begin_t"]), mine["begin_q"], mine["begin_u"])
+    modes = {str(name): Mode(**mode) for name, mode in of_contacts["modes"].items()}
+    following = Next(state, mine["begin_p"], modes, bool(of_contacts["sampled"]))
     whole = Pieces(mechanism, contacts)
     whole.breaks = [] if fields["breaks"] is None else list(fields["breaks"])
-    met = int(told["first_event"])
-    if told["earlier"] is not None:
-        whole.take(_earlier(stored, mechanism, told["earlier"], first, met))
+    met = int(of_contacts["first_event"])
+    if of_contacts["earlier"] is not None:
+        whole.take(_earlier(stored, mechanism, of_contacts["earlier"], first, met))
     if "history_p" not in arrays:
         return drive(setup, contacts, whole, following, record)
     pending = [arrays.pop(f"pending_{key}") for key in ROWS]

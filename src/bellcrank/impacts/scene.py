@@ -390,8 +390,8 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros((contacts, 4)),
         np.zeros((contacts, 4)),
     )
-    told = np.zeros(moreau.TOLD)
-    told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
+    statistics = np.zeros(moreau.STATISTICS)
+    statistics[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
     log = moreau.Log(
         np.zeros((len(parts.pairs), 3)),
         np.zeros((len(parts.frames) if parts.grouped else 0, 6)),
@@ -399,7 +399,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         Records.empty(moreau.StruckContact, IMPACT_ROOM + contacts),
         changes_of(contacts, IMPACT_ROOM),
         np.zeros(moreau.COUNTERS, whole),
-        told,
+        statistics,
     )
     state = 1 + q + n + len(mechanism.parameter_values)
     cones = cones_of(first, contacts)

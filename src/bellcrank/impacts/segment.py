@@ -281,9 +281,9 @@ class Segment(Run):
         change: Answer,
         struck: Sequence[str],
         ended: Sequence[tuple[str, str]],
-        told: bool,
+        met: bool,
     ) -> Change:
-        """Impacts and changes of lasting contacts, after what the user's own events did; told: Whether any were met."""
+        """Impacts and changes of lasting contacts, after what the user's own events did; met: Whether any were met."""
         self.breaks.append(self.row(t, y, p))
         jumped, new_p, stop = change
         p = p if new_p is None else new_p
@@ -301,7 +301,7 @@ class Segment(Run):
         elif any(what == GONE for _, what in ended):
             # Others may touch at the same place from here on.
             after, modes = self.contacts.settle(self.contacts.resting(state, p), state, p)
-        elif told and new_p is not None:
+        elif met and new_p is not None:
             after, modes = self.contacts.settle(list(self.modes), state, p)
         else:
             if self._shares(ended):

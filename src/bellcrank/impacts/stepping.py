@@ -75,8 +75,8 @@ class SteppedRun(Run):
         self.room = ROOM + ROOM_EACH * len(mechanism.system.bodies)
         self.records: list[ImpactRecord] = []
         self.changes: list[ContactChange] = []
-        self.told = np.zeros(moreau.TOLD)
-        self.told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
+        self.statistics = np.zeros(moreau.STATISTICS)
+        self.statistics[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
         self.steps = 0
         self.repartitions: list[float] = []
         self.stopped = False
@@ -122,7 +122,11 @@ class SteppedRun(Run):
         """Go on with the records and the memory of another scene."""
         log, old, memory, known = self.scene.log, before.log, self.scene.memory, before.memory
         count = int(old.counters[moreau.RECENT])
-        for mine, its in ((log.forces, old.forces), (log.wrenches, old.wrenches), (log.told, old.told)):
+        for mine, its in (
+            (log.forces, old.forces),
+            (log.wrenches, old.wrenches),
+            (log.statistics, old.statistics),
+        ):
             mine[:] = its
         log.counters[moreau.RECENT] = count
         memory.keys[:count], memory.impulse[:count] = known.keys[:count], known.impulse[:count]
@@ -210,7 +214,7 @@ class SteppedRun(Run):
                 self.scene.x[0] = end
             if watched is not None:
                 self._cross(watched, self._watched())
-            if self.scene.log.told[moreau.MARGIN] < UNFIT:
+            if self.scene.log.statistics[moreau.MARGIN] < UNFIT:
                 self._choose_speeds()
 
     def _watched(self) -> Array:
@@ -254,7 +258,7 @@ class SteppedRun(Run):
         y = x[1 : len(x) - len(p)]
         state = self.full_state(self.machine, float(x[0]), y, p)
         partition = self.mechanism.choose_partition(state, p.tolist())
-        self.scene.log.told[moreau.MARGIN] = 1.0
+        self.scene.log.statistics[moreau.MARGIN] = 1.0
         if partition != self.machine.partition:
             before = self.scene
             self.machine = self.machines.for_partition(partition)
@@ -265,13 +269,13 @@ class SteppedRun(Run):
 
     def _gather(self) -> None:
         """Take what the present scene has counted."""
-        told, mine = self.scene.log.told, self.told
+        statistics, mine = self.scene.log.statistics, self.statistics
         for k in (moreau.ITERATIONS, moreau.ACTIVE, moreau.UNSOLVED, moreau.LOWERED, moreau.SOLVED):
-            mine[k] += told[k]
-        mine[moreau.WORST] = max(mine[moreau.WORST], told[moreau.WORST])
-        mine[moreau.DEEPEST] = min(mine[moreau.DEEPEST], told[moreau.DEEPEST])
-        told[:] = 0.0
-        told[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
+            mine[k] += statistics[k]
+        mine[moreau.WORST] = max(mine[moreau.WORST], statistics[moreau.WORST])
+        mine[moreau.DEEPEST] = min(mine[moreau.DEEPEST], statistics[moreau.DEEPEST])
+        statistics[:] = 0.0
+        statistics[[moreau.DEEPEST, moreau.MARGIN]] = 1.0
 
     def _drain(self) -> None:
         """Read the impacts of the steps just made, and the changes of contacts that last."""
@@ -339,9 +343,9 @@ class SteppedRun(Run):
         self, times: Array, rows: list[tuple[Array, Array, Array, Array]], status: str, seconds: float
     ) -> Result:
         self._gather()
-        told = times[: len(rows)].copy()
+        passed = times[: len(rows)].copy()
         if status == "event":
-            told[-1] = self.scene.x[0]
+            passed[-1] = self.scene.x[0]
         widths = self.mechanism.linkage.positions, self.mechanism.linkage.speeds
         sizes = (*widths, widths[1], len(self._forces()))
         q, u, du, forces = (
@@ -356,18 +360,18 @@ class SteppedRun(Run):
             EVALUATIONS * self.steps,
             seconds,
             tuple(self.repartitions),
-            residual=float(self.told[moreau.WORST]),
-            unsolved=int(self.told[moreau.UNSOLVED]),
-            penetration=max(0.0, -float(self.told[moreau.DEEPEST])),
+            residual=float(self.statistics[moreau.WORST]),
+            unsolved=int(self.statistics[moreau.UNSOLVED]),
+            penetration=max(0.0, -float(self.statistics[moreau.DEEPEST])),
         )
         table = ImpactTable(self.records, self.mechanism)
         return Result(
             self.mechanism,
-            told,
+            passed,
             q,
             u,
             du,
-            self._parameters_at(told),
+            self._parameters_at(passed),
             report,
             tuple(self.met),
             impacts=table,

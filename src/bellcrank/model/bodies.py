@@ -185,9 +185,9 @@ def make_flexible_body(
 
 def _start_rotation(who: str, angle: Any, rotation: Any, quaternion: Any) -> Array:
     given = {"angle": angle, "rotation": rotation, "quaternion": quaternion}
-    told = [key for key, item in given.items() if item is not None]
-    if len(told) > 1:
-        raise ModelError(f"{who} is turned twice, by {' and '.join(told)}; give one of them")
+    turned = [key for key, item in given.items() if item is not None]
+    if len(turned) > 1:
+        raise ModelError(f"{who} is turned twice, by {' and '.join(turned)}; give one of them")
     if angle is not None:
         return rotation_about_z(checks.plain_number(f"angle of {who}", angle, START_POSE))
     if rotation is not None:

@@ -146,8 +146,8 @@ def _records(found: CrgFile, data: bytes, form: str, width: int) -> Array:
             values = np.frombuffer(data, kind, count=len(data) // kind.itemsize).astype(np.float64)
         rows = values[: len(values) // width * width].reshape(-1, width)
         # Records are filled up with NaN to lines of 80 bytes.
-        told = np.flatnonzero(~np.isnan(rows).all(axis=1))
-        return rows[: told[-1] + 1] if len(told) else rows[:0]
+        filled = np.flatnonzero(~np.isnan(rows).all(axis=1))
+        return rows[: filled[-1] + 1] if len(filled) else rows[:0]
     if form not in TEXT_COLUMNS:
         known = ", ".join((*TEXT_COLUMNS, *BINARY))
         raise ModelError(f"{found.path} has records of the format {form[:20]!r}; those read are {known}")
@@ -269,9 +269,9 @@ def _filled(found: CrgFile) -> Array:
     last: Array | None = None
     empty = []
     for k, row in enumerate(z):
-        told = ~np.isnan(row)
-        if told.any():
-            z[k] = last = np.interp(found.v, found.v[told], row[told])
+        known = ~np.isnan(row)
+        if known.any():
+            z[k] = last = np.interp(found.v, found.v[known], row[known])
         elif last is not None:
             z[k] = last
         else:

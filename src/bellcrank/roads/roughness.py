@@ -93,9 +93,9 @@ class RandomRoad(Road):
         step = 1.0 / (count * self.spacing)
         n: Array = step * np.arange(count // 2 + 1, dtype=np.float64)
         amplitude = np.zeros(len(n))
-        # Waves longer than the standard tells of would be hills; those at the last frequency have no phase.
-        told = (n >= BAND[0]) & (n < 0.5 / self.spacing)
-        amplitude[told] = np.sqrt(2.0 * density(self.roughness, n[told]) * step)
+        # Waves longer than those of the standard would be hills; those at the last frequency have no phase.
+        within = (n >= BAND[0]) & (n < 0.5 / self.spacing)
+        amplitude[within] = np.sqrt(2.0 * density(self.roughness, n[within]) * step)
         phases = np.random.default_rng(self.seed).uniform(0.0, 2.0 * np.pi, (2, len(n)))
         right, own = 0.5 * count * amplitude * np.exp(1j * phases)
         apart = 2.0 * np.pi * self.width * np.maximum(n, 0.5 * step)

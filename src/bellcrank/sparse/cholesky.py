@@ -157,7 +157,7 @@ class Elimination:
         return Forecast(len(self.order), entries, operations, 8 * peak)
 
     def factorised(self, matrix: Sparse, progress: Callable[[float], None] | None = None) -> Factor:
-        """The factors of a matrix of this pattern; progress is told the share of operations done."""
+        """The factors of a matrix of this pattern; `progress` receives the share of operations done."""
         self.forecast.check_memory()
         lower = self._lower(matrix)
         diagonal = np.abs(lower.diagonal())

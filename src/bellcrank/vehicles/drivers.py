@@ -1,4 +1,4 @@
-"""Drivers: controllers that keep a speed, follow a path, or steer as told."""
+"""Drivers: controllers that keep a speed, follow a path, or steer by a given angle."""
 
 from __future__ import annotations
 

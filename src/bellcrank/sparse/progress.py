@@ -10,22 +10,22 @@ from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.sparse.cholesky import Elimination, Factor
 from bellcrank.sparse.types import Sparse
 
-_TOLD: ContextVar[tuple[str, bool | None]] = ContextVar("told", default=("", False))
+_SHOWN: ContextVar[tuple[str, bool | None]] = ContextVar("shown", default=("", False))
 
 
 @contextmanager
 def factorising(name: str, wanted: bool | None) -> Iterator[None]:
     """While inside, factorisations of this body show a bar; wanted: None for a terminal only."""
-    token = _TOLD.set((name, wanted))
+    token = _SHOWN.set((name, wanted))
     try:
         yield
     finally:
-        _TOLD.reset(token)
+        _SHOWN.reset(token)
 
 
 def factorised(elimination: Elimination, matrix: Sparse) -> Factor:
     """The factors, with a bar where one is wanted."""
-    name, wanted = _TOLD.get()
+    name, wanted = _SHOWN.get()
     if wanted is False:
         return elimination.factorised(matrix)
     bar = ProgressBar(1.0, f"factorising {name}, {elimination.forecast}", wanted)
