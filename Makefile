@@ -15,14 +15,15 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: $(READY)
 	$(BIN)/python -m bellcrank.demo
 
-# What does not wait for each other goes side by side: the environment and chromium, then the types and the tests.
+# What does not wait for each other goes side by side: the environment and chromium, then the types and the tests. A third
+# process has work for two cores while others wait for browsers, clusters and children.
 test:
 	@$(MAKE) --no-print-directory --jobs=2 $(READY) browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@echo "$(BIN)/mypy and $(BIN)/python -m pytest -n 2 --dist worksteal"; \
+	@echo "$(BIN)/mypy and $(BIN)/python -m pytest -n 3 --dist worksteal"; \
 	$(BIN)/mypy > $(TYPES) 2>&1 & types=$$!; \
-	$(BIN)/python -m pytest -n 2 --dist worksteal; tests=$$?; \
+	$(BIN)/python -m pytest -n 3 --dist worksteal; tests=$$?; \
 	wait $$types || { cat $(TYPES); exit 1; }; exit $$tests
 
 lint: $(READY)
