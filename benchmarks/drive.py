@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bellcrank.apps.drive.drive import Drive
-from bellcrank.cli.output import seconds
+from bellcrank.base.words import seconds
 from benchmarks.run import processor
 from benchmarks.timing import one_core
 
