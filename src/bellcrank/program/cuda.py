@@ -23,7 +23,8 @@ from bellcrank.program.step import Step
 
 Precision: TypeAlias = Literal["double", "single"]
 CALLED = "static __device__ __noinline__"
-"""Functions of routines are called: copied into each other they take minutes to compile, and run half as fast."""
+"""Functions of routines are called. Copied into each other, those of meshes and samples take minutes to compile and run
+half as fast; those of a box on a torus, which are short, would run twice as fast."""
 DIALECTS = {
     "double": Dialect("double", "", "static __device__", "static __constant__", CALLED, False),
     "single": Dialect("float", "f", "static __device__", "static __constant__", CALLED, False),
