@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from bellcrank.cli.cad import cad
 from bellcrank.cli.check import check
 from bellcrank.cli.convert import convert
 from bellcrank.cli.count import count
@@ -45,6 +46,7 @@ app.command()(sweep)
 app.command()(optimise)
 app.command()(drive)
 app.command()(schema)
+app.command()(cad)
 app.add_typer(examples, name="examples")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -65,6 +65,7 @@ class Mesh(FieldShape):
     vertices: [m], (n, 3). faces: Numbers of their vertices, (m, 3). thickness: [m] makes all of it a sheet, half of the
     thickness on either side; without it closed parts are solid, and open ones are sheets of 1/32 of the size.
     resolution: Cells of the grid of depths along the longest side; without it 64, or up to 256 where walls are thin.
+    source: The file it was read from and its scale; a model file beside it names it instead of the triangles.
     """
 
     kind: ClassVar[str] = "triangles"
@@ -108,6 +109,7 @@ class Mesh(FieldShape):
     faces: Indices  # type: ignore[assignment, misc]
     thickness: float | None = None
     resolution: int | None = None
+    source: tuple[Path, float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         vertices = numbers(self.vertices, "vertices of a mesh")
@@ -180,7 +182,7 @@ class Mesh(FieldShape):
             raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
         vertices, faces = read_triangles(path)
         try:
-            return Mesh(vertices * scale, faces, thickness, resolution)
+            return Mesh(vertices * scale, faces, thickness, resolution, (Path(path), float(scale)))
         except ModelError as error:
             raise ModelError(f"{path}: {error}") from None
 

@@ -61,8 +61,8 @@ def loads(
 def save(system: System, path: str | PathLike[str]) -> None:
     """Write a system into a model file, without loss; functions are written as expressions.
 
-    Meshes of flexible members stay files of their own where they lie in the new file's folder or below it;
-    otherwise the member's reduced numbers are written.
+    Mesh files of shapes and of flexible members stay files of their own where they lie in the new file's folder or
+    below it; otherwise the triangles, or the member's reduced numbers, are written.
     """
     Path(path).write_text(dumps(system, Path(path).parent), encoding="utf-8")
 

@@ -51,7 +51,11 @@ def shape_entries(writer: ValueWriter, shape: Shape) -> dict[str, Any]:
         raise ModelError(
             f"model files cannot carry a shape {type(shape).__name__}; describe it by an implicit surface"
         )
-    return {"kind": shape.kind, **writer.values(shape.keys, shape.to_keys())}
+    said = shape.to_keys()
+    if isinstance(shape, Mesh) and shape.source is not None and writer.beside(shape.source[0]):
+        file, scale = shape.source
+        said |= {"vertices": None, "faces": None, "file": file, "scale": None if scale == 1.0 else scale}
+    return {"kind": shape.kind, **writer.values(shape.keys, said)}
 
 
 def part_entries(writer: ValueWriter, part: Part) -> Flow:

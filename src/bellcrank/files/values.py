@@ -326,9 +326,13 @@ class ValueWriter:
             return int(value)
         return float(value)
 
+    def beside(self, path: Path) -> bool:
+        """Whether a file lies in the folder of the model or below it."""
+        return self.folder is not None and path.resolve().is_relative_to(self.folder.resolve())
+
     def _file(self, path: Path) -> str:
         """The name of a file below the folder of the model."""
-        if self.folder is None or not path.resolve().is_relative_to(self.folder.resolve()):
+        if self.folder is None or not self.beside(path):
             raise Unsaid
         return path.resolve().relative_to(self.folder.resolve()).as_posix()
 
