@@ -79,3 +79,17 @@ def test_a_body_that_is_laid_down_is_no_alarm(shape: str) -> None:
     sunk = (9.81 / points / 1e6) ** (2.0 / 3.0)
     least = 0.1 if shape == "ball" else 0.05
     assert float(run["body.position.z"][-1]) == pytest.approx(least - sunk, abs=2e-5)
+
+
+@pytest.mark.parametrize("shape", ["ball", "box"])
+def test_a_body_put_on_the_floor_is_damped_by_the_speed_at_which_it_sinks_in(shape: str) -> None:
+    """sqrt(g d) with the static depth d, for one point and for four; what is laid down then comes to rest."""
+    system = bouncing(shape, 0.5)
+    least, points = (0.1, 1) if shape == "ball" else (0.05, 4)
+    run = system.simulate(0.6, output=20, initial={"flight": {"position": (0.0, 0.0, least)}})
+    kept = run.mechanism.mechanics.parameters
+    speeds = [run.parameters[-1][kept.index(name)] for name in kept if name.endswith("approach speed")]
+    sunk = (9.81 / points / 1e6) ** (2.0 / 3.0)
+    pressed = [speed for speed in speeds if speed != 1.0]
+    assert pressed == pytest.approx([np.sqrt(9.81 * sunk)] * points, rel=1e-6)
+    assert abs(float(run["body.velocity.z"][-1])) < 1e-6

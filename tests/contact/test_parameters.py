@@ -68,3 +68,21 @@ def test_values_that_make_no_sense_are_refused() -> None:
     ):
         with pytest.raises(bc.ModelError, match=words):
             system.contact("c", *pair, 0.5, treatment="continuous", **given)
+
+
+def test_derivatives_of_a_body_that_is_laid_down_are_those_of_runs() -> None:
+    """The speed that the damping refers to follows the stiffness: the deeper it sinks, the faster it is."""
+    system = bc.System("laid down")
+    body = system.body("body", mass=1.0, inertia=(4e-3,) * 3, at=(0.0, 0.0, 0.1 + 1e-9))
+    system.free("flight", system.ground, body)
+    k = system.parameter("k", 1e6)
+    system.contact(
+        "floor", system.ground.plane(), body.sphere(0.1), 0.5, 0.0, treatment="continuous", stiffness=k
+    )
+    how = {"output": 4, "tolerance": 1e-11, "integrator": "dop853"}
+    names, h = ("body.position.z", "body.velocity.z"), 10.0
+    found = system.sensitivity(0.01, outputs=names, by=["k"], **how)
+    low, high = (system.simulate(0.01, parameters={"k": 1e6 + d}, **how) for d in (-h, h))
+    for name in names:
+        slope = (high[name][-1] - low[name][-1]) / (2 * h)
+        assert found[name, "k"][-1] == pytest.approx(slope, rel=1e-6)

@@ -24,9 +24,10 @@ from bellcrank.model.forces import ContactForce
 from bellcrank.model.parameters import names_in
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
+from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
-from bellcrank.run.events import ClosingRate, Event, StateEvent, watch_program
-from bellcrank.run.touch import continuous, taken_over, touch_events
+from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched, watch_program
+from bellcrank.run.touch import BESIDE, continuous, sinking_speed, taken_over, touch_events
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
@@ -122,8 +123,12 @@ class Touches:
         full = evaluate(traced.full, x)
         state = State(t, Y[: self.mechanism.linkage.positions], full[: self.mechanism.linkage.speeds])
 
-        def watched() -> dict[str, float]:
-            values = evaluate(self.program(partition), x)
+        kernel = compile_program(self.program(partition))
+
+        def watched(at: State | None = None, numbers: Array | None = None) -> dict[str, float]:
+            independent = list(partition.independent)
+            now = Y if at is None else np.concatenate([at.q, at.u[independent]])
+            values = kernel(np.concatenate([[t], now, p if numbers is None else numbers]))
             return dict(zip([e.name for e in self.events], values.tolist(), strict=True))
 
         changed = react(self.mechanism, [self.events[i] for i in known], state, p, watched)
@@ -156,9 +161,29 @@ class Touches:
             along = dx + np.outer(flow, dt)
             slope = evaluate(jvp_program(speed), np.vstack([np.tile(x[:, None], (1, dx.shape[1])), along]))[1]
             place = self.mechanism.mechanics.parameters.index(names_in(force.approach_speed)[0])
+            if new_p[place] != -watched()[f"{force.name}: rate"]:
+                slope = self._of_sinking(traced, force, x, along, watched)
             new_tangents[self.kept.index(place)] = slope
         self.tangents = new_tangents
         return new_S, new_p
+
+    def _of_sinking(
+        self, traced: Traced, force: ContactForce, x: Array, along: Array, watched: Watched
+    ) -> Array:
+        """Derivatives of the speed by which bodies sink in, by differences: no program gives it."""
+        from bellcrank.mechanism import State
+
+        n, m = len(traced.rates.outputs), self.mechanism
+        found = np.zeros(along.shape[1])
+        for k, column in enumerate(self.columns):
+            h = BESIDE * (abs(x[1 + n + column]) or 1.0)
+            ends = []
+            for there in (x + h * along[:, k], x - h * along[:, k]):
+                full = evaluate(traced.full, there)
+                state = State(there[0], there[1 : 1 + m.linkage.positions], full[: m.linkage.speeds])
+                ends.append(sinking_speed(m, force, state, there[1 + n :], watched))
+            found[k] = (ends[0] - ends[1]) / (2.0 * h)
+        return found
 
     def _check_gradual(self, t: float, moving: Sequence[int], values: Mapping[str, float]) -> None:
         """Raise where a contact point appears or vanishes abruptly: no gap function gives the time of that."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,13 @@ if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
 
 Array = NDArray[np.float64]
-Watched = Callable[[], Mapping[str, float]]
-"""Gives the event functions by the names of the events."""
+
+
+class Watched(Protocol):
+    """Gives the event functions by the names of the events."""
+
+    def __call__(self, state: State | None = None, p: Array | None = None, /) -> Mapping[str, float]:
+        """In a state and with values of all parameters; those of the event where missing."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -287,8 +287,10 @@ class Run:
         self.met += [Happening(t, self.events[i].name) for i in hits if self.events[i].recorded]
         state = self.full_state(self.machine, t, y, p)
 
-        def watched() -> dict[str, float]:
-            values = self._event_kernel()(np.concatenate([[t], y, p]))
+        def watched(at: State | None = None, numbers: Array | None = None) -> dict[str, float]:
+            now = y if at is None else self.machine.pack(at.q, at.u)
+            x = np.concatenate([[t], now, p if numbers is None else numbers])
+            values = self._event_kernel()(x)
             return dict(zip([e.name for e in self.events], values.tolist(), strict=True))
 
         changed = react(self.mechanism, [self.events[i] for i in hits], state, p, watched)

@@ -24,9 +24,11 @@ from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.integrate.events import RATE
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.pressing import Pressing
-from bellcrank.mechanism.sizes import contact_length
+from bellcrank.mechanism.machines import Machines
+from bellcrank.mechanism.sizes import contact_length, tolerance_scales
 from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.model.parameters import names_in
+from bellcrank.program.kernel import compile_program
 from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
@@ -46,6 +48,13 @@ MIDDLE = 0.8
 DEEP = 0.05
 """Overlap at the start of a run, over the size of the smaller body, above which a warning is given."""
 
+
+UNDAMPED = 1e300
+"""Speed of approach [m/s] beside which every rate is nothing."""
+BESIDE = 1e-5
+"""Change of coordinates over their scale for a central difference: the cube root of the rounding of doubles."""
+SAME = 1e-9
+"""Relative error of a time of sinking; derivatives of the speed are taken by differences of it."""
 
 MEASURING: Table[tuple[str, ...], Callable[[State, Array], dict[str, Any]]] = Table("measuring contacts")
 TOUCH_EVENTS: Table[None, list[Event]] = Table("touch events")
@@ -77,12 +86,94 @@ def begun(mechanism: Mechanism) -> Mechanism:
     names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
     here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
     for force in continuous(mechanism):
-        if here[f"{force.name}.gap"] <= 0.0 < here[f"{force.name}.rate"]:
-            speed = max(float(here[f"{force.name}.rate"]), force.slowest)
-            values |= dict.fromkeys(names_in(force.approach_speed), speed)
+        gap, rate = (float(here[f"{force.name}.{what}"]) for what in ("gap", "rate"))
+        speed = rate if gap <= 0.0 < rate else 0.0
+        if abs(gap) <= taken_over(mechanism, force) and rate >= 0.0 and names_in(force.approach_speed):
+            p = np.array(mechanism.parameter_values)
+            speed = max(rate, sinking_speed(mechanism, force, mechanism.start, p, _watching(mechanism)))
+        if speed > 0.0:
+            values |= dict.fromkeys(names_in(force.approach_speed), max(speed, force.slowest))
     _note_deep(mechanism, {force.name: -float(here[f"{force.name}.gap"]) for force in continuous(mechanism)})
     changed = replace(mechanism, parameter_values=tuple(values.values()))
     return changed.with_programs_of(mechanism)
+
+
+def _watching(mechanism: Mechanism) -> Watched:
+    """The functions of the touch events, compiled as a run compiles them."""
+    events = touch_events(mechanism)
+    kernel = compile_program(watch_program(mechanism, mechanism.partition, events))
+
+    def watched(state: State | None = None, p: Array | None = None, /) -> dict[str, float]:
+        values = kernel(mechanism.kernel_input(state, None if p is None else p.tolist()))
+        return dict(zip([e.name for e in events], values.tolist(), strict=True))
+
+    return watched
+
+
+def sinking_speed(
+    mechanism: Mechanism, force: ContactForce, state: State, p: Array, watched: Watched
+) -> float:
+    """The speed that bodies in touch gain by sinking in under their load, sqrt(a d) [m/s].
+
+    a: Acceleration at which they close while the contact does not press. d: How deep they are where it carries that
+    load, on the path that they would take without it: q + q' t + q'' t^2 / 2. Zero for bodies that are not pressed, or
+    that are slower there than they touch. A linear spring without damping gives just this speed to a body that is laid
+    on it; damping that refers to it is a fixed part of the critical one, whatever stiffness and load are.
+    """
+    from scipy.optimize import brentq
+
+    machine = Machines(mechanism).for_partition(mechanism.partition)
+    n, number = len(state.q), len(state.u)
+    known = tolerance_scales(mechanism, machine.partition)[0]
+    scales = np.ones(n) if known is None else known[:n]
+    places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
+    free = p.copy()
+    free[[places[name] for f in continuous(mechanism) for name in names_in(f.approach_speed)]] = UNDAMPED
+
+    def rates(q: Array, u: Array) -> Array:
+        return np.array(machine.rates(np.concatenate([[state.t], machine.pack(q, u), free]))[:n])
+
+    def depth(q: Array) -> float:
+        return -watched(replace(state, q=q), free)[f"{force.name}: touch"]
+
+    def rate(q: Array, u: Array) -> float:
+        return -watched(replace(state, q=q, u=u), free)[f"{force.name}: rate"]
+
+    def closing(q: Array) -> tuple[float, Array]:
+        """Acceleration at which they close [m/s^2], and that of the mechanism."""
+        full = machine.full(np.concatenate([[state.t], machine.pack(q, state.u), free]))
+        du = full[number : 2 * number]
+        along = rates(q, state.u)
+        fastest = float(np.max(np.abs(along) / scales, initial=0.0))
+        found = rate(q, state.u + du) - rate(q, state.u)
+        if fastest > 0.0:
+            h = BESIDE / fastest
+            found += (rate(q + h * along, state.u) - rate(q - h * along, state.u)) / (2.0 * h)
+        return found, du
+
+    a, du = closing(state.q)
+    if not (np.isfinite(a) and a > 0.0):
+        return 0.0
+    first = rates(state.q, state.u)
+    second = rates(state.q, state.u + du) - first
+
+    def path(t: float) -> Array:
+        return np.asarray(state.q + t * first + 0.5 * t * t * second)
+
+    def unloaded(t: float) -> float:
+        return closing(path(t))[0]
+
+    size = contact_length(mechanism.system, force.contact)
+    # A touch that is faster than what it gains meanwhile is the usual one, and one look tells it.
+    low, t = 0.0, max(rate(state.q, state.u) / a, np.sqrt(2.0 * TAKEN_OVER * size / a))
+    last = np.sqrt(2.0 * size / a)
+    while t < last and unloaded(t) > 0.0:
+        low, t = t, 2.0 * t
+    if low == 0.0:
+        return 0.0
+    if t < last:
+        t = float(brentq(unloaded, low, t, rtol=SAME))
+    return float(np.sqrt(a * max(depth(path(t)), 0.0)))
 
 
 def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
@@ -224,7 +315,8 @@ def _approach(force: ContactForce, mechanism: Mechanism) -> Revise:
         if now[f"{force.name}: touch"] < -jumped:
             return
         # The event function is the rate of the gap.
-        p[place] = max(-now[f"{force.name}: rate"], force.slowest)
+        speed = -now[f"{force.name}: rate"]
+        p[place] = max(speed, sinking_speed(mechanism, force, state, p, watched), force.slowest)
 
     return revise
 
