@@ -75,3 +75,42 @@ def test_a_curved_rod_keeps_its_frames_in_files() -> None:
     first, second = system.forces["push"].frames[0], again.forces["push"].frames[0]
     assert np.allclose(first.position, second.position, atol=0.0)
     assert np.allclose(first.rotation, second.rotation, atol=1e-15)
+
+
+def pulled() -> System:
+    """A rod of nine coordinates on a driven slide, pulled at its tip by a force that is a parameter."""
+    system = System("pulled", gravity=(0.0, 0.0, 0.0))
+    pull = system.parameter("pull", 0.2)
+    member = rod("rod", 1.0, circle(0.04), RUBBER, bending=(3, 4), torsion=2, damping=0.01)
+    body = system.flexible_body("rod", member)
+    system.prismatic("slide", system.ground, body.node("start"), axis="z")
+    system.driver("slide", lambda t: 0.1 * t * t)
+    system.applied_force("force", body.node("end"), lambda: (0.0, pull, 0.1))
+    return system
+
+
+OUTPUTS = ("rod.modes", "rod.end.rotation", "rod.end.position")
+
+
+def test_nine_coordinates_are_no_matrix() -> None:
+    """In results, pictures and batches, whose runs are those of the single ones; a driver carries the start."""
+    system = pulled()
+    one = system.simulate(0.1, output=5, tolerance=1e-9)
+    assert one["rod.modes"].to_numpy().shape == (6, 9)
+    assert one["rod.end.rotation"].to_numpy().shape == (6, 3, 3)
+    assert one.deformed("rod")[0].shape[0] == 6
+    assert one["rod.start.position.z"].to_numpy() == pytest.approx(0.1 * one.time**2, abs=1e-14)
+    many = system.simulate_many({"pull": [0.1, 0.2]}, 0.1, output=5, tolerance=1e-9, quantities=OUTPUTS)
+    for name in OUTPUTS:
+        assert np.allclose(many[name][1], one[name].to_numpy(), rtol=0.0, atol=1e-8), name
+
+
+def test_sensitivity_is_the_difference_of_runs() -> None:
+    system = pulled()
+    found = system.sensitivity(0.1, outputs=["rod.end.position.y"], by=["pull"], output=2)
+    runs = [
+        pulled().simulate(0.1, parameters={"pull": p}, output=2, tolerance=1e-11)["rod.end.position.y"]
+        for p in (0.19, 0.21)
+    ]
+    slope = (runs[1].to_numpy()[-1] - runs[0].to_numpy()[-1]) / 0.02
+    assert found["rod.end.position.y", "pull"][-1] == pytest.approx(slope, rel=1e-4)

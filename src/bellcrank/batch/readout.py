@@ -95,10 +95,7 @@ def _traced(mechanism: Mechanism, names: Sequence[str]) -> Readout:
         outputs += picked
         units.append(quantity.unit)
         needs = needs or quantity.needs_multipliers
-        if len(picked) == 1 and (components is not None or not quantity.components):
-            shapes.append(())
-        else:
-            shapes.append((3, 3) if len(picked) == 9 else (len(picked),))  # type: ignore[arg-type]
+        shapes.append(quantity.shape(components, len(picked)))
     program = Program.of(snapshot.inputs, outputs, "quantities")
     kernel = compile_program(program, LANES)
     return Readout(m, snapshot, tuple(names), tuple(units), tuple(shapes), needs, program, kernel)

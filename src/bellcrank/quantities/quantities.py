@@ -33,15 +33,13 @@ from bellcrank.quantities.points import WHAT, parse_point
 from bellcrank.quantities.reactions import Reactions
 from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.quantities.states import state_rate
-from bellcrank.quantities.traceable import XYZ, Traceable, Values
+from bellcrank.quantities.traceable import MATRIX, XYZ, Traceable, Values
 from bellcrank.quantities.whole import whole
 
 if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
     from bellcrank.model.joints import Joint
     from bellcrank.model.joints.joint import JointQuantity
-
-NINE = tuple(a + b for a in XYZ for b in XYZ)
 
 
 def _length_or_angle(coordinate: str) -> str:
@@ -144,7 +142,7 @@ class Quantities:
             "center_acceleration": Traceable(lambda: center().acceleration(), XYZ, "m/s^2", True),
             "angular_velocity": Traceable(lambda: s.angular_velocity(name), XYZ, "rad/s"),
             "angular_acceleration": Traceable(lambda: s.angular_acceleration(name), XYZ, "rad/s^2", True),
-            "rotation": Traceable(lambda: [x for row in s.rotation(name) for x in row], NINE, ""),
+            "rotation": Traceable(lambda: [x for row in s.rotation(name) for x in row], MATRIX, ""),
             **self._flexible(name),
             **self._colliding(name),
         }
@@ -186,7 +184,7 @@ class Quantities:
             at = partial(self._node, name, node)
             found[f"{node.name}.position"] = Traceable(partial(_first, at), XYZ, "m")
             found[f"{node.name}.velocity"] = Traceable(partial(_second, at), XYZ, "m/s")
-            found[f"{node.name}.rotation"] = Traceable(partial(self._node_axes, name, node), NINE, "")
+            found[f"{node.name}.rotation"] = Traceable(partial(self._node_axes, name, node), MATRIX, "")
             for field in ("strain", "stress", "section_force"):
                 if field in member.fields:
                     rows, components = node_rows(member.fields[field], node.position)

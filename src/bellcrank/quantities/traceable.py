@@ -20,5 +20,12 @@ class Traceable:
     needs_rates: bool = False
     needs_multipliers: bool = False
 
+    def shape(self, chosen: tuple[int, ...] | None, size: int) -> tuple[int, ...]:
+        """Of one value: a number, a matrix of rotation or a vector of `size`; `chosen` are the components asked for."""
+        if size == 1 and (chosen is not None or not self.components):
+            return ()
+        return (3, 3) if chosen is None and self.components == MATRIX else (size,)
+
 
 XYZ = ("x", "y", "z")
+MATRIX = tuple(a + b for a in XYZ for b in XYZ)

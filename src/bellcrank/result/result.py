@@ -164,10 +164,7 @@ class Result:
         for (quantity, components), size, name in zip(found, sizes, names, strict=True):
             block = values[first : first + size].T
             first += size
-            single = size == 1 and (components is not None or not quantity.components)
-            shaped = block[:, 0] if single else block
-            if quantity.components and len(quantity.components) == 9 and components is None:
-                shaped = block.reshape(-1, 3, 3)
+            shaped = block.reshape(-1, *quantity.shape(components, size))
             yield Series(shaped, self.time, name, quantity.unit)
 
     def on_states(self, outputs: Sequence[Any], with_multipliers: bool = False) -> Array:
