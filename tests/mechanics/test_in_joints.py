@@ -11,8 +11,11 @@ from bellcrank import Limits
 from bellcrank.contact import Coulomb, LuGre
 from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
+from bellcrank.impacts.errors import ContactError
+from bellcrank.integrate import SimulationError, Status
 from bellcrank.mechanism.export import export_of
 from bellcrank.model import System
+from bellcrank.result.result import Result
 
 G = 9.81
 
@@ -59,6 +62,31 @@ def test_friction_follows_the_reaction_of_a_turning_load() -> None:
     assert result["rub.load"][1:] == pytest.approx(np.linalg.norm(result["pin.force"], axis=1)[1:], rel=1e-9)
 
 
+def test_a_fixed_explicit_step_too_long_for_the_load_names_the_force() -> None:
+    """The load follows in 1e-12 s: no explicit step of the motion is stable, which showed as a speed of 6e51 m/s."""
+    for integrator in ("runge_kutta4", "dop853", "milne_hamming"):
+        with pytest.raises(
+            SimulationError, match=r"'state rub load'.*fixed step is too long.*lag="
+        ) as caught:
+            slope(0.3, 0.2).simulate(0.1, integrator=integrator, step=1e-3)
+        assert caught.value.status is Status.UNSTABLE
+    # What chooses its method goes on with an implicit one; a load that follows as slowly as the step is stable.
+    result = slope(0.3, LuGre(0.2, stiffness=1e6)).simulate(1.0, integrator="auto", step=1e-3, output=4)
+    assert result.run.switches[-1] == (0.0, "radau")
+    speed = G * (math.sin(0.3) - 0.2 * math.cos(0.3))
+    assert result["guide.displacement_rate"][-1] == pytest.approx(speed, rel=1e-3)
+    system = System("slope", gravity=(G * math.sin(0.3), 0.0, -G * math.cos(0.3)))
+    system.prismatic("guide", system.ground, system.body("block", 2.0, (0.1, 0.1, 0.1)), axis="x")
+    system.joint_friction("rub", "guide", LuGre(0.2, stiffness=1e3), lag=1e-3)
+    fixed, chosen = (
+        system.simulate(1.0, integrator="runge_kutta4", step=2e-4),
+        system.simulate(1.0, tolerance=1e-9),
+    )
+    assert fixed["guide.displacement_rate"][-1] == pytest.approx(
+        chosen["guide.displacement_rate"][-1], rel=1e-5
+    )
+
+
 def test_friction_in_a_closed_loop_takes_the_energy_that_it_says() -> None:
     system = System("slider crank", gravity=(0, -G, 0))
     crank = system.body("crank", 1.0, (0.01,) * 3, at=(0.05, 0, 0))
@@ -88,6 +116,33 @@ def test_a_clutch_slips_at_its_capacity_and_locks() -> None:
     assert slip[5] == pytest.approx(-3.0 + 4.0 * 0.5, abs=1e-3)
     assert np.abs(slip[-3:]).max() < 1e-6
     assert result["shaft.angle_rate"][-1] == pytest.approx(1.5, abs=1e-9)
+
+
+def test_a_brake_stops_a_wheel_in_a_run_by_steps() -> None:
+    """Bristles of 3e5 / s follow at steps of 1 ms; a brake that locks faster than a step is named."""
+
+    def wheel(capacity: float) -> System:
+        system = System("wheel", gravity=(0.0, 0.0, -G))
+        system.revolute("axle", system.ground, system.body("wheel", 2.0, (0.02,) * 3), at=(0, 0, 0), axis="y")
+        system.clutch("brake", "axle", capacity)
+        ball = system.body("ball", 1.0, (0.004,) * 3, at=(1.0, 0.0, 0.2))
+        system.free("flight", system.ground, ball)
+        system.contact("floor", system.ground.plane(), ball.sphere(0.1), restitution=0.5)
+        return system
+
+    def run(capacity: float) -> Result:
+        return wheel(capacity).simulate(
+            1.5, impacts="stepping", step=1e-3, initial={"axle": (0.0, 30.0)}, output=15
+        )
+
+    result = run(0.5)
+    slipping = result.time < 1.2
+    assert result["axle.angle_rate"][slipping] == pytest.approx(30.0 - 25.0 * result.time[slipping], abs=1e-6)
+    # The bristles bend by 1e-4 rad before they slip.
+    assert result["axle.angle"][-1] == pytest.approx(18.0, abs=3e-4)
+    assert abs(result["axle.angle_rate"][-1]) < 1e-9
+    with pytest.raises(ContactError, match=r"'brake bend'.*steps cannot follow: take step="):
+        run(50.0)
 
 
 def test_a_brake_holds_a_weight_until_it_is_opened() -> None:

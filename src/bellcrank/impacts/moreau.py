@@ -5,7 +5,8 @@ forces, and with them the impulses of all contacts, in the middle; the other hal
 between impacts is of second order, with contacts that last too: their laws hold for velocities at the ends of the step
 (:func:`turn_contacts`). Contacts are looked for in the middle of the step, and hold from there to the middle
 of the next one: a gap g may close at most at the speed g / h. No body enters another so, but for what it turns
-within a step; that is taken out of the positions, nearest in the metric of the masses. Restitution after Newton acts
+within a step; that is taken out of the positions, nearest in the metric of the masses. First-order states z
+follow z-dot = f by exponentials of their own slopes df/dz (:func:`relax`). Restitution after Newton acts
 where the gap closes within the step. Contact impulses p change the energy by p (v + v') / 2, with v and v' before and
 after.
 
@@ -73,9 +74,10 @@ FAR = 1e30
 U, A0, A, MINUS, START, TRIAL, SCRATCH, ROWS = range(8)
 """Rows of speeds: at the beginning of the step, accelerations without and with velocities, before impulses."""
 POINT, PLACE = 9, 12
-WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, STATISTICS = range(9)
+WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, FASTEST, FAST, STATISTICS = range(11)
 """Of all steps: largest residual, iterations, contacts, smallest gap over the length, steps whose residual is above the
-tolerance, steps with restitution lowered, smallest margin of the loops, steps with contacts."""
+tolerance, steps with restitution lowered, smallest margin of the loops, steps with contacts,
+the fastest vibration of a first-order state with the speeds [rad/s], and the number of that state."""
 IMPACTS, STRUCK, RECENT, LIMITED, FULL, COUNTERS = range(6)
 STEP, LOOK, CLEAR = range(3)
 """What an entry does: steps; look for contacts and leave the state as it is; take overlaps out of the state."""
@@ -182,7 +184,8 @@ class Log(NamedTuple):
 class Scene(NamedTuple):
     """A mechanism with contacts in one partition.
 
-    q, n: Numbers of positions and speeds. x: [t, q, u, p]. y: What the program of frames gives. places: Of the
+    q, n, states: Numbers of positions, of speeds, and of first-order states, the last of the positions.
+    x: [t, q, u, p]. y: What the program of frames gives. places: Of the
     entries of the mass matrix, the speed (by nodes), the column within its node, and the speed of that column. factor:
     Cholesky's, of the mass matrix, node by node. block: The speeds by nodes. rules: Of the pairs of kinds of colliders.
     numbers: Sizes of colliders. inputs, spots: Of the kernel of a pair.
@@ -191,10 +194,13 @@ class Scene(NamedTuple):
     programs: Programs
     q: int
     n: int
+    states: int
     x: Reals
     start: Reals
     rates: Reals
     resting: Reals
+    beside: Reals
+    slopes: Reals
     closed: Reals
     y: Reals
     speeds: Reals2
@@ -244,6 +250,71 @@ def close_loops(s: Scene) -> None:
         if s.closed[s.q + s.n] < 1e-9:
             break
     s.log.statistics[MARGIN] = min(s.log.statistics[MARGIN], s.closed[s.q + s.n + 1])
+
+
+@compiled
+def see_vibration(s: Scene, h: float, k: int, moved: float) -> None:
+    """How fast a first-order state vibrates with the speeds that it drives; `beside` holds the rates where it moved.
+
+    With accelerations a, its rate f and d = da/dz: the frequency squared is -df/du d, the damping -d da/du d / d^2.
+    The forces of a step and the halves of its damping are explicit: they are stable up to h w = 2 and h c = 4.
+    """
+    at, length, size = 1 + s.q, 0.0, 0.0
+    for j in range(s.n):
+        s.speeds[SCRATCH, j] = (s.beside[s.q + j] - s.rates[s.q + j]) / moved
+        length = max(length, abs(s.speeds[SCRATCH, j]))
+        size = max(size, abs(s.x[at + j]) + h * abs(s.rates[s.q + j]))
+    if length == 0.0 or size == 0.0:
+        return
+    small = 1e-7 * size / length
+    for j in range(s.n):
+        s.speeds[TRIAL, j] = s.x[at + j]
+        s.x[at + j] += small * s.speeds[SCRATCH, j]
+    call(s.programs.rates, s.x, s.beside)
+    i, along, square = s.q - s.states + k, 0.0, 0.0
+    for j in range(s.n):
+        s.x[at + j] = s.speeds[TRIAL, j]
+        along += (s.beside[s.q + j] - s.rates[s.q + j]) / small * s.speeds[SCRATCH, j]
+        square += s.speeds[SCRATCH, j] * s.speeds[SCRATCH, j]
+    frequency = math.sqrt(max(0.0, -(s.beside[i] - s.rates[i]) / small))
+    fastest = max(frequency, -0.5 * along / square)
+    if fastest > s.log.statistics[FASTEST]:
+        s.log.statistics[FASTEST] = fastest
+        s.log.statistics[FAST] = k
+
+
+@compiled
+def find_slopes(s: Scene, h: float) -> None:
+    """Slopes of the rates of first-order states by themselves, from one difference each, at the rates just taken."""
+    for k in range(s.states):
+        i = s.q - s.states + k
+        value = s.x[1 + i]
+        # A part of what the state is and becomes in the step, half way between rounding and the curve of its rate.
+        moved = 1e-7 * (abs(value) + h * abs(s.rates[i]))
+        s.slopes[k] = 0.0
+        if moved > 0.0:
+            s.x[1 + i] = value + moved
+            call(s.programs.rates, s.x, s.beside)
+            s.slopes[k] = (s.beside[i] - s.rates[i]) / moved
+            s.x[1 + i] = value
+            see_vibration(s, h, k, moved)
+
+
+@compiled
+def relax(s: Scene, h: float) -> None:
+    """Half a step of the first-order states from `resting`, with the rates just taken at the states in x.
+
+    z(h) = z + (e^(a h) - 1) / a (f - a (z' - z)) with the slope a and the rate f at z': exact where the rate is linear
+    in its state, of second order else, and bounded however fast the state decays. A state that grows is not smoothed.
+    Source: Hochbruck, Ostermann (2010), "Exponential integrators", Acta Numerica 19, equation (2.31), with a diagonal.
+    """
+    for k in range(s.states):
+        i = s.q - s.states + k
+        a = min(s.slopes[k], 0.0)
+        # e^x - 1 = 2 T / (1 - T), T = tanh(x / 2), without loss where x is small.
+        bend = math.tanh(0.5 * a * h)
+        share = h if a * h == 0.0 else 2.0 * bend / ((1.0 - bend) * a)
+        s.x[1 + i] = s.resting[i] + share * (s.rates[i] - a * (s.x[1 + i] - s.resting[i]))
 
 
 @compiled
@@ -866,8 +937,12 @@ def step(s: Scene, h: float) -> None:
     for i in range(n):
         s.speeds[U, i] = s.x[1 + q + i]
     call(s.programs.rates, s.x, s.rates)
+    find_slopes(s, h)
     for i in range(q):
+        s.resting[i] = s.x[1 + i]
+    for i in range(q - s.states):
         s.x[1 + i] += 0.5 * h * s.rates[i]
+    relax(s, 0.5 * h)
     s.x[0] += 0.5 * h
     close_loops(s)
     for i in range(n):
@@ -896,13 +971,17 @@ def step(s: Scene, h: float) -> None:
     put_speeds(s, U)
     # The second half of the positions ends where the speeds do: by a first guess, then with the rates there.
     call(s.programs.rates, s.x, s.rates)
+    find_slopes(s, h)
     for i in range(q):
         s.resting[i] = s.x[1 + i]
+    for i in range(q - s.states):
         s.x[1 + i] += 0.5 * h * s.rates[i]
+    relax(s, 0.5 * h)
     s.x[0] += 0.5 * h
     call(s.programs.rates, s.x, s.rates)
-    for i in range(q):
+    for i in range(q - s.states):
         s.x[1 + i] = s.resting[i] + 0.5 * h * s.rates[i]
+    relax(s, 0.5 * h)
     close_loops(s)
 
 

@@ -206,6 +206,7 @@ class SteppedRun(Run):
             left -= done
             self.steps += done
             self._drain()
+            self._check_fast(begin, h)
             if not np.isfinite(self.scene.x).all():
                 why = "the motion is not finite any more; take a smaller step."
                 names = (*self.mechanism.system.contacts, *self.mechanism.system.collisions)
@@ -216,6 +217,19 @@ class SteppedRun(Run):
                 self._cross(watched, self._watched())
             if self.scene.log.statistics[moreau.MARGIN] < UNFIT:
                 self._choose_speeds()
+
+    def _check_fast(self, begin: float, h: float) -> None:
+        """First-order states whose forces vibrate faster than the step can follow would chatter, and say nothing."""
+        statistics = self.scene.log.statistics
+        fastest = float(statistics[moreau.FASTEST])
+        if fastest * h <= 2.0:
+            return
+        name = self.mechanism.linkage.states[int(statistics[moreau.FAST])]
+        why = (
+            f"the state {name!r} moves at up to {fastest:.3g} rad/s with what it pushes, which steps cannot follow: "
+            f"take step={2.0 / fastest:.1g} or less, or a softer force (stiffness= of a clutch), or impacts='dense'."
+        )
+        raise ContactError(begin, (*self.mechanism.system.contacts, *self.mechanism.system.collisions), why)
 
     def _watched(self) -> Array:
         return np.array(self._event_kernel()(self.scene.x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,6 +30,9 @@ class Integrator:
         arrays: (state size, number of parameters) -> the method's own arrays, of integers and of reals.
         advance: The compiled loop over :class:`~bellcrank.integrate.arrays.Arrays`; returns a Status code.
         implicit: Whether it needs derivatives of the rates.
+        stability: Size beyond which no eigenvalue times the step, of a motion that does not grow, lies in the stability
+            region; infinite where there is none.
+        spare: Row of `v` that is free between two steps; -1 where none is.
         table: The coefficients of an explicit Runge-Kutta method, which runs in lanes as well; None for others.
     """
 
@@ -41,4 +45,6 @@ class Integrator:
     arrays: Callable[[int, int], tuple[NDArray[np.int64], NDArray[np.float64]]]
     advance: Entry
     implicit: bool = False
+    stability: float = math.inf
+    spare: int = -1
     table: Table | None = None

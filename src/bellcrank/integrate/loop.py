@@ -148,6 +148,8 @@ class Driver:
         self.started = self.reported = time.perf_counter()
         self.chunk = 64
         self.rescued = -math.inf
+        # Whether a fixed step was looked at: once, with the parameters that controllers give at the start.
+        self.looked = False
 
     def take_over(self, checkpoint: Checkpoint) -> None:
         """Go on where a run like this one was."""
@@ -207,7 +209,7 @@ class Driver:
     def _offender(self, status: Status) -> int:
         """The state entry that gave the trouble, or -1."""
         run = self.run
-        if run.ints[at.FRESH]:
+        if run.ints[at.FRESH] or status is Status.UNSTABLE:
             return int(run.ints[at.INDEX])
         if status is Status.NOT_FINITE:
             for row in (at.F_NEW, at.WORK):
@@ -227,6 +229,12 @@ class Driver:
             self._report()
             if self._sample():
                 return Status.EVENT
+            if not self.looked:
+                self.looked = True
+                if run.begin() is Status.RUNNING and run.unstable():
+                    if not run.ints[at.WATCH_STIFFNESS]:
+                        return Status.UNSTABLE
+                    self._change_method("radau")
             passed = run.ints[at.OUT_NEXT]
             begun = time.perf_counter()
             status = run.advance(self.chunk)
@@ -240,10 +248,13 @@ class Driver:
             elif self._rescued(status):
                 continue
             elif (method := successor(status, run.options)) is not None:
-                run.change_method(method)
-                self.switches.append((run.t, run.integrator.name))
+                self._change_method(method)
             elif (status is Status.DONE and run.t >= run.end) or status.failed:
                 return status
+
+    def _change_method(self, name: str) -> None:
+        self.run.change_method(name)
+        self.switches.append((self.run.t, self.run.integrator.name))
 
     def _chunk_done(self, seconds: float, status: Status) -> None:
         run = self.run

@@ -315,4 +315,6 @@ METHOD = Integrator(
     adaptive=True,
     arrays=_arrays,
     advance=advance,
+    stability=0.86,
+    spare=SUM,
 )

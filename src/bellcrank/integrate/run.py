@@ -21,7 +21,7 @@ from bellcrank.integrate.integrator import Integrator
 from bellcrank.integrate.methods import AUTO, load
 from bellcrank.integrate.problem import Options, Problem
 from bellcrank.integrate.status import Status
-from bellcrank.integrate.stiffness import change
+from bellcrank.integrate.stiffness import BEYOND, change, look
 from bellcrank.program.loops.entry import Bound
 
 Floats = NDArray[np.float64]
@@ -223,12 +223,31 @@ class Run:
 
     def advance(self, steps: int) -> Status:
         """Make up to that many steps."""
-        if self.ints[at.FRESH]:
-            status = _STATUS[self._begin()]
-            if status is not Status.RUNNING:
-                return status
+        status = self.begin()
+        if status is not Status.RUNNING:
+            return status
         self.ints[at.BUDGET] = steps
         return _STATUS[self._advance()]
+
+    def begin(self) -> Status:
+        """Begin anew where the state or the parameters were changed."""
+        return _STATUS[self._begin()] if self.ints[at.FRESH] else Status.RUNNING
+
+    def unstable(self) -> bool:
+        """Whether the fixed step of an explicit method makes errors grow here, by the largest eigenvalue.
+
+        INDEX is then the entry of the state that its mode changes most.
+        """
+        row = self.integrator.spare
+        if self.options.fixed_step == 0.0 or row < 0 or self.problem.n == 0:
+            return False
+        self.ints[at.INDEX] = row
+        look.function(*self._advance.arguments)
+        size = float(self.reals[at.LARGEST_EIGENVALUE])
+        self.reals[at.LARGEST_EIGENVALUE] = 0.0
+        unstable = self.options.fixed_step * size > BEYOND * self.integrator.stability
+        self.ints[at.INDEX] = int(np.argmax(np.abs(self.v[row]))) if unstable else -1
+        return unstable
 
     def image(self) -> Image:
         """Its memory, as another copy of the run would begin; that has no outputs."""

@@ -24,6 +24,7 @@ class Status(IntEnum):
     EVENT_NOT_FINITE = 13
     PASSED_OVER = 14
     CALLED = 15
+    UNSTABLE = 16
 
     @property
     def failed(self) -> bool:
@@ -47,6 +48,7 @@ _FAILURES = frozenset(
         Status.EVENT_NOT_FINITE,
         Status.PASSED_OVER,
         Status.CALLED,
+        Status.UNSTABLE,
     }
 )
 
@@ -68,7 +70,8 @@ _ADVICE = {
     ),
     Status.NOT_FINITE: (
         "The accelerations are not finite numbers. Look for a division by zero, the root of a negative "
-        "number, a massless body without inertia, or a spring of zero length in the forces at this time."
+        "number, a massless body without inertia, or a spring of zero length in the forces at this time; a fixed "
+        "step may be too long."
     ),
     Status.TOO_MANY_STEPS: (
         "The run used all the steps it was allowed. If the mechanism is stiff, use the method 'radau' or "
@@ -98,6 +101,11 @@ _ADVICE = {
     ),
     Status.CALLED: (
         "What the run called raised an error: a search for contact points, or a function of a controller or an event."
+    ),
+    Status.UNSTABLE: (
+        "The fixed step is too long for an explicit method: errors of the fastest part of the model grow from step to "
+        "step. Give a shorter step, a softer or slower part (friction by the reaction of a joint: a lag= as long as "
+        "the step), the integrator 'radau', or no step with an integrator that chooses its own."
     ),
     Status.INTERRUPTED: "The run was interrupted; the result up to here is kept.",
 }
