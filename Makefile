@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 TYPES := $(VENV)/types.log
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# uv fetches and unpacks side by side: a third of pip's time. Where it cannot be had, pip does the work.
+UV := $(BIN)/python -m uv pip install --quiet --python $(BIN)/python
 
 # Byte code is kept whatever the caller's environment says: the tests start hundreds of interpreters, and each would
 # compile every module it imports anew.
@@ -76,12 +79,13 @@ $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		$(PYTHON) -m virtualenv $(VENV); } || { rm -rf $(VENV); \
 		echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[test]'
+	@$(PIP) --no-compile uv || true
+	$(UV) -e '.[test]' || $(PIP) --no-compile -e '.[test]'
 	@touch $@
 
 # drake and pybullet are peers where wheels for them exist; without one its rows stay empty.
 $(READY_BENCH): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check drake
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: pybullet
+	$(PIP) -e '.[bench]'
+	-$(PIP) drake
+	-$(PIP) --only-binary :all: pybullet
 	@touch $@
