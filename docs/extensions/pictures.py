@@ -171,6 +171,12 @@ def _machines(module: dict[str, Any]) -> Any:
     return curves(run.time, lines, "time [s]", "height of the middle [mm]")
 
 
+def _rods(module: dict[str, Any]) -> Any:
+    """The chain as it falls."""
+    run = module["chain"]().simulate(1.0)
+    return lambda path: run.picture(path.with_suffix(".png"), at=1.0, size=(800, 500))
+
+
 def _link(module: dict[str, Any]) -> Any:
     strikes = [module["with_all_elements"](), module["in_a_mechanism"](12)]
     return lambda path: module["draw"](strikes, path)
@@ -211,6 +217,7 @@ PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "machines_in_contact": _machines,
     "impact_figures": _impact_figures,
     "parameter_sweep": _sweep,
+    "rods": _rods,
     "suspension_optimum": _suspension,
 }
 
