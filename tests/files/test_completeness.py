@@ -73,6 +73,8 @@ def base() -> System:
     system.revolute("hinge", system.ground, "one", at=(0, 0, 0))
     system.cylindrical("slide", system.ground, "two", at=(1, 0, 0))
     system.prismatic("rail", system.ground, "three", at=(2, 0, 0))
+    system.body("four", mass=1.0, inertia=(1, 1, 1), at=(3, 0, 0))
+    system.revolute("axle", "one", "four", at=(3, 0, 0))
     return system
 
 
@@ -92,6 +94,7 @@ PLACED: Values = {
 }
 AXIS: Values = {"axis": ("z", (0, 1, 1))}
 EITHER: Values = {"a": ("one", "ground"), "b": ("two", "three")}
+STOPS = {"bump": [(0, 0), (0.1, 2.0)], "rebound": [(0, 0), (0.1, 3.0)]}
 APPLIED: Values = {
     "frame": ("one", "two"),
     "function": (lambda t, velocity: -velocity * t, (1.0, 2.0, 3.0)),
@@ -304,6 +307,59 @@ ARGUMENTS: dict[str, Values] = {
         "reference_load": (1.0, 2.0),
         "road": (None, lambda x, y, t: 0.1 * np.sin(x) * y),
     },
+    "strut": {
+        **EITHER,
+        "stiffness": (1.0, 2.0),
+        "damping": (0.0, 1.0),
+        "free_length": (1.0, 0.5),
+        "bump": (0.4, 0.5),
+        "rebound": (0.8, 0.9),
+        "tables": (STOPS, {**STOPS, "damper": [(-1, -2), (0, 0), (1, 3)]}),
+    },
+    "anti_roll_bar": {
+        "bar": ((0.5, 0, 0.5), (0.5, 0, 0.6)),
+        "levers": (((0.1, 0, 0.2), (1.1, 0, 0.2)), ((0.1, 0, 0.3), (1.1, 0, 0.2))),
+        "links": (("one", "two"), ("one", "three")),
+        "stiffness": (1.0, 2.0),
+        "damping": (0.0, 1.0),
+        "axis": ("y", (0, 1, 0.1)),
+    },
+    "steering": {
+        "joint": ("slide", "hinge"),
+        "angle": (0.1, lambda t: 0.1 * t),
+        "ratio": (15.0, 16.0),
+        "stiffness": (80.0, 90.0),
+        "damping": (0.0, 1.0),
+        "assistance": (None, [(-1, -5), (0, 0), (1, 5)]),
+        "coordinate": ("angle", "displacement"),
+    },
+    "power_train": {
+        "frame": ("one", "two"),
+        "hubs": (["hinge", "axle"], ["axle", "hinge"]),
+        "engine": ([(0, 10, 100), (500, -10, 50)], [(0, 10), (500, 5)]),
+        "inertia": (0.1, 0.2),
+        "ratios": ([3.0, 2.0], [3.0, 1.0]),
+        "throttle": (0.5, lambda t: 0.1 * t),
+        "gear": (1.0, 2.0),
+        "clutch": (1.0, lambda t: 1.0 - t),
+        "final": (1.0, 4.0),
+        "reverse": (3.0, 3.5),
+        "capacity": (200.0, 300.0),
+        "differentials": (["open"], ["locked"]),
+        "preload": (0.0, 10.0),
+        "locking": (0.3, 0.4),
+        "front": (0.5, 0.4),
+        "slip": (1.0, 2.0),
+        "idle": (50.0, 60.0),
+    },
+    "aerodynamics": {
+        "frame": ("one", "two"),
+        "area": (2.0, 2.1),
+        **{key: (0.0, 0.1) for key in ("drag", "lift", "side", "roll", "pitch", "yaw")},
+        "length": (1.0, 2.5),
+        "density": (1.2, 1.0),
+        "wind": ((0, 0, 0), (0, 5, 0)),
+    },
     "contact": {
         "a": ("sphere", "ellipsoid"),
         "b": ("plane", "ground plane"),
@@ -328,6 +384,7 @@ ONLY_WITH: dict[tuple[str, str], dict[str, Any]] = {
     ("limits", "restitution"): {"restitution": 0.5, "stiffness": None, "damping": 0.0},
     ("motor", "joint"): {"coordinate": "angle"},
     ("joint_force", "joint"): {"coordinate": None, "joint": "rail"},
+    ("steering", "joint"): {"coordinate": "angle"},
 }
 """Arguments that need others to be as told here."""
 DESCRIBED_ELSEWHERE = {("contact", "treatment"), ("contact", "pressing")}
@@ -366,6 +423,8 @@ def given(system: System, method: str, values: Call) -> dict[str, Any]:
     for key, value in values.items():
         if method == "contact" and key in "ab":
             made[key] = shapes[value]()
+        elif method == "anti_roll_bar" and key in ("bar", "levers"):
+            made[key] = ground.point(value) if key == "bar" else [ground.point(end) for end in value]
         elif isinstance(value, str) and value == "point":
             made[key] = one.point(1, 2, 3)
         else:

@@ -5,6 +5,8 @@ A new kind is a file here, and a line each in :class:`ForceMethods` and :data:`K
 
 from typing import TypeAlias
 
+from bellcrank.model.forces.aerodynamics import Aerodynamics, AerodynamicsMethod
+from bellcrank.model.forces.anti_roll_bar import AntiRollBar, AntiRollBarMethod
 from bellcrank.model.forces.applied import AppliedForce, AppliedMethod, AppliedTorque, Axes
 from bellcrank.model.forces.bushing import Bushing, BushingMethod
 from bellcrank.model.forces.cable import Cable, CableMethod
@@ -16,8 +18,11 @@ from bellcrank.model.forces.joint_friction import Clutch, JointFriction, JointFr
 from bellcrank.model.forces.limits import JointLimits, JointLimitsMethod
 from bellcrank.model.forces.line_force import LineForce, LineForceMethod
 from bellcrank.model.forces.motor import Motor, MotorMethod
+from bellcrank.model.forces.power_train import PowerTrain, PowerTrainMethod
 from bellcrank.model.forces.rotation_spring import RotationSpring, RotationSpringMethod
 from bellcrank.model.forces.spring import Spring, SpringMethod
+from bellcrank.model.forces.steering import Steering, SteeringMethod
+from bellcrank.model.forces.strut import Strut, StrutMethod
 from bellcrank.model.forces.torsion_spring import TorsionSpring, TorsionSpringMethod
 from bellcrank.model.forces.tyre import Tyre, TyreMethod
 
@@ -39,6 +44,11 @@ class ForceMethods(
     AppliedMethod,
     GroundSpringMethod,
     TyreMethod,
+    StrutMethod,
+    AntiRollBarMethod,
+    SteeringMethod,
+    PowerTrainMethod,
+    AerodynamicsMethod,
 ):
     """Forces. Where a point is asked for, a body stands for its own origin."""
 
@@ -46,11 +56,14 @@ class ForceMethods(
 KINDS: tuple[type[ForceElement], ...] = (
     *(Spring, LineForce, TorsionSpring, JointForce, JointFriction, Clutch, JointLimits, Motor, Cable),
     *(Bushing, RotationSpring, AppliedForce, AppliedTorque, GroundSpring, Tyre),
+    *(Strut, AntiRollBar, Steering, PowerTrain, Aerodynamics),
 )
 """All kinds of forces, in the order of pages and schemas."""
 
 __all__ = [
     "KINDS",
+    "Aerodynamics",
+    "AntiRollBar",
     "AppliedForce",
     "AppliedTorque",
     "Axes",
@@ -68,8 +81,11 @@ __all__ = [
     "JointLimits",
     "LineForce",
     "Motor",
+    "PowerTrain",
     "RotationSpring",
     "Spring",
+    "Steering",
+    "Strut",
     "TorsionSpring",
     "Tyre",
 ]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bellcrank.base.keys import TABLES, VECTOR6, Keys, may
-from bellcrank.errors import ModelError, unknown_name
 from bellcrank.math.tuples import Mat, Vec, cross, matmul, scale, sub, times, transpose, transposed_times, vec
 from bellcrank.model import checks
 from bellcrank.model.forces.element import POINTS, ForceElement, ForceMethod, Line
+from bellcrank.model.forces.tabulated import Tables, tables_by_name
 from bellcrank.model.frames import Frame
 from bellcrank.model.joints import Side
 from bellcrank.program.tables import table_and_integral
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from bellcrank.quantities.snapshot import Snapshot
 
 Six: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
-Tables: TypeAlias = Mapping[str, tuple[tuple[float, float], ...]]
 SIX = ("x", "y", "z", "rx", "ry", "rz")
 NOTHING = (0.0,) * 6
-WHY = "a table is made of plain numbers; a parameter can scale a stiffness beside it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,29 +153,7 @@ class BushingMethod(ForceMethod):
         name, who = self._force_name(name)
         points = self._two_points(who, a, b)
         k, c = self._six(f"stiffness of {who}", stiffness), self._six(f"damping of {who}", damping)
-        return self._add_force(Bushing(name, *points, k, c, self._tables(who, tables)))
-
-    def _tables(self, who: str, given: Any) -> Tables | None:
-        if not given:
-            return None
-        if not isinstance(given, Mapping):
-            raise ModelError(f"tables of {who} must be a mapping such as {{'x': [(0, 0), (0.01, 900)]}}")
-        found = {}
-        for axis, rows in given.items():
-            if axis not in SIX:
-                raise unknown_name(f"axis of the tables of {who}", str(axis), SIX)
-            what = f"tables of {who}: table {axis!r}"
-            if isinstance(rows, str | bytes) or not hasattr(rows, "__iter__"):
-                raise ModelError(f"{what} must be pairs such as [(0, 0), (0.01, 900)], not {rows!r}")
-            pairs = [checks.sequence(f"a row of {what}", row, 2, "(0.01, 900)") for row in rows]
-            found[axis] = tuple(
-                (checks.plain_number(what, x, WHY), checks.plain_number(what, y, WHY)) for x, y in pairs
-            )
-            try:
-                table_and_integral([x for x, _ in found[axis]], [y for _, y in found[axis]])
-            except ValueError as error:
-                raise ModelError(f"{what}: {error}") from error
-        return found
+        return self._add_force(Bushing(name, *points, k, c, tables_by_name(who, tables, SIX)))
 
     def _six(self, what: str, given: Any) -> Six:
         items = checks.sequence(what, given, 6, "(kx, ky, kz, kxx, kyy, kzz)")
