@@ -355,7 +355,7 @@ ARGUMENTS: dict[str, Values] = {
     "aerodynamics": {
         "frame": ("one", "two"),
         "area": (2.0, 2.1),
-        **{key: (0.0, 0.1) for key in ("drag", "lift", "side", "roll", "pitch", "yaw")},
+        **dict.fromkeys(("drag", "lift", "side", "roll", "pitch", "yaw"), (0.0, 0.1)),
         "length": (1.0, 2.5),
         "density": (1.2, 1.0),
         "wind": ((0, 0, 0), (0, 5, 0)),

@@ -3,7 +3,8 @@
 With the velocity v of the air point against the air in body axes (x forwards, y left, z up), V = |v| and
 q = density area V^2 / 2:
 
-    F = density area V / 2 (-drag v_x, -side v_y, lift V),   M = density area length V / 2 (-roll v_y, pitch v_x, yaw v_y)
+    F = density area V / 2 (-drag v_x, -side v_y, lift V),
+    M = density area length V / 2 (-roll v_y, pitch v_x, yaw v_y)
 
 `side` and `yaw` are slopes by the sine of the angle of the air. Nothing is divided by V, so that all is smooth at rest,
 and drag and side force take energy wherever the wind comes from.
@@ -41,8 +42,8 @@ class Aerodynamics(ForceElement):
 
     frame: The point; x of the body is forwards, z up. area: [m^2]. drag, lift: Coefficients. side: Of the force to the
     side by the sine of the angle of the air. length: For the moments [m]. roll, pitch, yaw: Coefficients of the
-    moments; roll and yaw by the sine of that angle. density: Of the air [kg/m^3]. wind: Velocity of the air [m/s], world
-    axes.
+    moments; roll and yaw by the sine of that angle. density: Of the air [kg/m^3]. wind: Velocity of the air [m/s],
+    world axes.
     """
 
     kind = "aerodynamics"

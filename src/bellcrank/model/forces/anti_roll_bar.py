@@ -230,8 +230,8 @@ class AntiRollBarMethod(ForceMethod):
         for frame in ends:
             if frame.body is not seat.body:
                 raise ModelError(
-                    f"levers of {who} are points of {frame.body.name!r}; give them on {seat.body.name!r}, which carries "
-                    "the bar, where they are in the start pose"
+                    f"levers of {who} are points of {frame.body.name!r}; give them on {seat.body.name!r}, which "
+                    "carries the bar, where they are in the start pose"
                 )
         for frame in hung:
             if frame.body is seat.body:

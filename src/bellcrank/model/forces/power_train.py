@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -76,10 +77,10 @@ class PowerTrain(ForceElement):
     or (front left, front right, rear left, rear right); their angle rises as the car drives forwards, and their second
     body is the wheel. engine: Rows of speed [rad/s] and torques [N m] at throttles from 0 to 1 in equal steps. inertia:
     Of the engine [kg m^2]. ratios: Of the gears. throttle, gear, clutch: Of t [s]; the gear is 1 for the first, 0 for
-    neutral, -1 for reverse. reverse: Ratio of the reverse gear. final: Ratio of the final drive. capacity: Of the clutch
-    [N m]. differentials: open, limited_slip or locked: of the wheels, or of the front, the rear and the centre. preload,
-    locking: Of limited slip [N m, share of the torque]. front: Share of the torque of the front axle. slip: Difference
-    of speeds at which clutch and locks carry most of their torque [rad/s]. idle: Speed below which the clutch opens
+    neutral, -1 for reverse. reverse: Ratio of the reverse gear. final: Ratio of the final drive. capacity: Of the
+    clutch [N m]. differentials: open, limited_slip or locked: of the wheels, or of the front, the rear and the centre.
+    preload, locking: Of limited slip [N m, share of the torque]. front: Share of the torque of the front axle. slip:
+    Difference of speeds at which clutch and locks carry most of their torque [rad/s]. idle: Speed below which the clutch opens
     [rad/s]. speed: The state of the engine.
     """
 
@@ -332,8 +333,8 @@ class PowerTrainMethod(ForceMethod):
         (front left, front right, rear left, rear right); their angle rises as the car drives forwards, their second
         body is the wheel. engine: Rows of speed [rad/s] and torques [N m] at throttles from 0 to 1 in equal steps, such
         as ``[(0, 40, 150), (100, 0, 220), (600, -40, 160)]``; with one torque a row it is scaled by the throttle.
-        inertia: Of the engine [kg m^2]. ratios: Of the gears. throttle, gear, clutch: Parameters, or functions of t [s];
-        gear 1 is the first, 0 neutral, -1 reverse. final, reverse: Ratios. capacity: Of the clutch [N m].
+        inertia: Of the engine [kg m^2]. ratios: Of the gears. throttle, gear, clutch: Parameters, or functions of t
+        [s]; gear 1 is the first, 0 neutral, -1 reverse. final, reverse: Ratios. capacity: Of the clutch [N m].
         differentials: "open", "limited_slip" or "locked", one for two wheels, for four that of the front, the rear and
         the centre. preload, locking: Of limited slip [N m, share of the torque]. front: Share of the torque of the
         front axle. slip: Difference of speeds [rad/s] at which clutch and locks carry three quarters of what they can.
@@ -437,7 +438,7 @@ def _calm(rows: tuple[tuple[float, ...], ...]) -> float:
     """The speed at which the closed throttle first gives no torque [rad/s]; 0 where there is none."""
     if len(rows[0]) == 2:
         return 0.0
-    for low, high in zip(rows, rows[1:], strict=False):
+    for low, high in pairwise(rows):
         if low[1] > 0.0 >= high[1]:
             return low[0] + (high[0] - low[0]) * low[1] / (low[1] - high[1])
     return 0.0

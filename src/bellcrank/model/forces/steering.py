@@ -1,4 +1,4 @@
-"""Steering gears: a wheel turned by a given angle drives a rack, or a column, through an elastic shaft, with assistance.
+"""Steering gears: a wheel turned by a given angle drives a rack through an elastic shaft, with assistance.
 
 With the coordinate x of the rack, the angle delta of the steering wheel and the ratio i (angle over coordinate), the
 shaft carries the torque
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.base.keys import FUNCTION, NUMBER, Keys, list_of, may, must
@@ -131,7 +132,7 @@ class SteeringMethod(ForceMethod):
         k = checks.positive(f"stiffness of {who}", stiffness, self.parameters)
         c = checks.at_least_zero(f"damping of {who}", damping, self.parameters)
         curve = None if assistance is None else pairs(f"assistance of {who}", assistance)
-        if curve is not None and any(a[1] > b[1] for a, b in zip(curve, curve[1:], strict=False)):
+        if curve is not None and any(a[1] > b[1] for a, b in pairwise(curve)):
             raise ModelError(f"assistance of {who} falls; it must not fall as the torque of the shaft rises")
         return self._add_force(Steering(name, found, found.coordinate(coordinate), law, i, k, c, curve))
 
