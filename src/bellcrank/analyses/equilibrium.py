@@ -223,7 +223,7 @@ def at_time(mechanism: Mechanism, t: float, still: bool) -> Mechanism:
     )
     # Speeds follow from the drivers once the freedoms rest; their values here only seed the partition.
     u = close_speeds(loops, loops.rows(q, t), np.zeros(mechanism.linkage.speeds), (), lambda left: name)
-    return replace(moved, start=State(t, q, u), initial=None)
+    return replace(moved, start=State(t, q, u), initial=None).with_programs_of(mechanism)
 
 
 class _Search:
@@ -459,7 +459,7 @@ def _found(
     t = mechanism.start.t
     u, du = _driven_rates(mechanism, q, t)
     state = State(t, q, u)
-    rested = replace(mechanism, start=state, initial=None)
+    rested = replace(mechanism, start=state, initial=None).with_programs_of(mechanism)
     report = RunReport("equilibrium", "relaxation" if slow else "newton", "", steps, 0, 0, 0.0)
     result = Result(
         rested, np.array([t]), q[None], u.reshape(1, n), du.reshape(1, n), p.reshape(1, -1), report,
@@ -513,7 +513,7 @@ def _driven_rates(mechanism: Mechanism, q: Array, t: float) -> tuple[Array, Arra
     n = mechanism.linkage.speeds
     if not mechanism.system.drivers:
         return np.zeros(n), np.zeros(n)
-    here = replace(mechanism, start=State(t, q, np.zeros(n)))
+    here = replace(mechanism, start=State(t, q, np.zeros(n))).with_programs_of(mechanism)
     traced = here.traced("independent") if here.degrees_of_freedom else here.traced()
     x = np.concatenate([[t], q, np.zeros(len(here.partition.independent)), here.parameter_values])
     values = evaluate(traced.full, x)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bellcrank.analyses.tangent import dependent_step, freedom_map, is_turning, position_map
 from bellcrank.formulations.equations import Equations
+from bellcrank.formulations.loops import Partition
 from bellcrank.math.tuples import add, times
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Known
@@ -17,13 +18,13 @@ from bellcrank.model.parameters import value
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.graph import Graph
+from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.analyses.holding import Hold
     from bellcrank.analyses.touch import Touch
-    from bellcrank.formulations.loops import Partition
     from bellcrank.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -33,6 +34,13 @@ CLOSED = 1e-13
 
 WORN = 20.0
 """Moves of dependent coordinates, for unit moves of the independent ones, that call for another partition."""
+
+
+STATICS: Table[Partition, tuple[Program, Program]] = Table("static forces")
+
+
+def _with_tangent(program: Program) -> tuple[Program, Program]:
+    return program, jvp_program(program)
 
 
 class Statics:
@@ -72,8 +80,9 @@ class Statics:
         independent = list(self.partition.independent)
         turning = is_turning(self.mechanism.linkage)[independent]
         self.units = np.where(turning, 1.0, self.length)
-        self.program = static_forces(self.mechanism, self.partition)
-        self._tangent = jvp_program(self.program)
+        self.program, self._tangent = self.mechanism.compiled.once(
+            STATICS, self.partition, lambda: _with_tangent(static_forces(self.mechanism, self.partition))
+        )
         states = RestingStates(self.mechanism, self.partition, self.t)
         self.states = states if states.places else None
 
