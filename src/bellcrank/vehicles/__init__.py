@@ -10,20 +10,44 @@ from bellcrank.vehicles.manoeuvres import (
     steady_circle,
     step_steer,
 )
+from bellcrank.vehicles.suspension_rig import SuspensionReport, Sweep, kinematics_and_compliance
+from bellcrank.vehicles.suspensions import (
+    Axle,
+    Corner,
+    Unsprung,
+    double_wishbone,
+    mcpherson,
+    multi_link,
+    solid_axle,
+    steering_rack,
+    twist_beam,
+)
 from bellcrank.vehicles.vehicle import Motion, Vehicle
 
 __all__ = [
+    "Axle",
+    "Corner",
     "Motion",
+    "SuspensionReport",
+    "Sweep",
+    "Unsprung",
     "Vehicle",
     "braking",
     "double_lane_change",
+    "double_wishbone",
+    "kinematics_and_compliance",
+    "mcpherson",
+    "multi_link",
     "path_follower",
     "ride",
     "sine_with_dwell",
+    "solid_axle",
     "speed_keeper",
     "steady_circle",
     "steer",
+    "steering_rack",
     "step_steer",
+    "twist_beam",
     "vertical_weighting",
     "weighted",
 ]

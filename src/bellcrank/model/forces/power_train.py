@@ -80,8 +80,8 @@ class PowerTrain(ForceElement):
     neutral, -1 for reverse. reverse: Ratio of the reverse gear. final: Ratio of the final drive. capacity: Of the
     clutch [N m]. differentials: open, limited_slip or locked: of the wheels, or of the front, the rear and the centre.
     preload, locking: Of limited slip [N m, share of the torque]. front: Share of the torque of the front axle. slip:
-    Difference of speeds at which clutch and locks carry most of their torque [rad/s]. idle: Speed below which the clutch opens
-    [rad/s]. speed: The state of the engine.
+    Difference of speeds at which clutch and locks carry most of their torque [rad/s]. idle: Speed below which the
+    clutch opens [rad/s]. speed: The state of the engine.
     """
 
     kind = "power_train"

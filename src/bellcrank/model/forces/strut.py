@@ -125,9 +125,10 @@ class StrutMethod(ForceMethod):
         """A spring and a damper between two points, with a bump and a rebound stop.
 
         a, b: Points of two bodies; a body stands for its origin. stiffness: [N/m]. damping: [N s/m]. free_length:
-        Without force [m]. bump, rebound: Lengths [m] below and above which a stop presses, by its table. tables: Pairs by
-        name, plain numbers, beside the numbers: "spring", of elongation [m] and tension [N]; "damper", of the rate of
-        length [m/s] and tension [N]; "bump" and "rebound", of depth into the stop [m] and force against it [N], from (0, 0). Between pairs runs a monotone cubic spline.
+        Without force [m]. bump, rebound: Lengths [m] below and above which a stop presses, by its table. tables: Pairs
+        by name, plain numbers, beside the numbers: "spring", of elongation [m] and tension [N]; "damper", of the rate
+        of length [m/s] and tension [N]; "bump" and "rebound", of depth into the stop [m] and force against it [N], from
+        (0, 0). Between pairs runs a monotone cubic spline.
         """
         name, who = self._force_name(name)
         points = self._two_points(who, a, b)
