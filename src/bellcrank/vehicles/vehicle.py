@@ -5,7 +5,7 @@ Axes and angles are those of ISO 8855: x forwards, y to the left, z up; the stee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model import System
-from bellcrank.model.forces import Tyre
+from bellcrank.model.forces import PowerTrain, Tyre
+from bellcrank.model.joints import Joint
 from bellcrank.result.result import Result
 from bellcrank.run.events import Controller
 from bellcrank.run.simulation import simulate
 
 Array = NDArray[np.float64]
+SETTLING = 4.0
+"""Time in which the drive of a car settles at a speed [s]; the speed keeper learns a resistance in half of it."""
 
 
 class Motion(NamedTuple):
@@ -46,7 +49,7 @@ class Vehicle:
     body: Name of the body whose motion is measured; it has a free joint to the ground. steering: Name of the parameter
     that steers. drive, brake: Names of those that drive and brake; empty where there are none. ratio: Angle of the
     front wheels [rad] for one of the steering parameter. drive_force: Force forwards [N] for one of the drive
-    parameter.
+    parameter. assistance: What makes controllers that go along in every run, such as :func:`anti_lock`.
     """
 
     system: System
@@ -56,6 +59,7 @@ class Vehicle:
     brake: str = ""
     ratio: float = 1.0
     drive_force: float = 1.0
+    assistance: Sequence[Callable[[Vehicle], Controller]] = ()
 
     def __post_init__(self) -> None:
         if self.body not in self.system.bodies:
@@ -80,8 +84,13 @@ class Vehicle:
 
     @cached_property
     def rest(self) -> Any:
-        """Where it stands; the road must be level there, or it rolls to where it is."""
-        return self.mechanism.equilibrium()
+        """Where it stands, held at its place in the plane: a tyre at rest may push a little, and a slope more."""
+        free = [j.name for j in self.system.joints.values() if j.kind == "free" and self._floats(j)]
+        return self.mechanism.equilibrium(hold=[f"{name}.{axis}" for name in free for axis in "xy"])
+
+    def _floats(self, joint: Joint) -> bool:
+        """Whether a joint is that of the body to the ground."""
+        return {joint.a.body.name, joint.b.body.name} == {self.body, self.system.ground.name}
 
     @cached_property
     def wheelbase(self) -> float:
@@ -130,10 +139,44 @@ class Vehicle:
     def run(
         self, speed: float, duration: float, controllers: Sequence[Controller] = (), **options: Any
     ) -> Result:
-        """A run that begins in :meth:`rolling`. options: Those of `simulate`."""
+        """A run that begins in :meth:`rolling`, engines turning with the wheels. options: Those of `simulate`."""
+        helpers = [make(self) for make in self.assistance]
+        engines = {train.speed_name: self._engine_speed(train, speed) for train in self._trains}
+        given = {"initial": {**engines, **options.pop("initial", {})}} if engines else {}
         return simulate(
-            self.mechanism, duration, start=self.rolling(speed), controllers=controllers, **options
+            self.mechanism,
+            duration,
+            start=self.rolling(speed),
+            controllers=[*controllers, *helpers],
+            **given,
+            **options,
         )
+
+    @property
+    def _trains(self) -> tuple[PowerTrain, ...]:
+        return tuple(f for f in self.system.forces.values() if isinstance(f, PowerTrain))
+
+    def _engine_speed(self, train: PowerTrain, speed: float) -> float:
+        """Of an engine that the wheels turn at a speed [m/s], at least that at which its clutch opens."""
+        value = self.system.parameters.value
+        wheel = train.hubs[0].b.body
+        law = next((t.law for t in self.tyres if t.frame.body is wheel), self.tyres[0].law)
+        return max(train.engine_speed(speed / law.free_radius, value), float(value(train.idle)))
+
+    def steady_drive(self, speed: float) -> float:
+        """The value of the drive parameter that keeps a speed [m/s] straight ahead."""
+        from bellcrank.vehicles.drivers import speed_keeper
+
+        if not self.drive:
+            return 0.0
+        if speed not in self._steady:
+            run = self.run(speed, SETTLING, [speed_keeper(self, speed)], output=10)
+            self._steady[speed] = float(run.parameters[-1, list(self.system.parameters).index(self.drive)])
+        return self._steady[speed]
+
+    @cached_property
+    def _steady(self) -> dict[float, float]:
+        return {}
 
     def setting(self, parameter: str, value: float, duration: float) -> Controller:
         """Sets a parameter at the start of a run of a duration [s]."""

@@ -254,6 +254,16 @@ class PowerTrain(ForceElement):
         gear = clip(act.kin.number(self.gear(act.t)), -1.0, float(len(self.ratios)))
         return gather(function("floor", gear + 1.5), row) * act.kin.number(self.final)
 
+    @property
+    def speed_name(self) -> str:
+        """Name of the state that is the speed of the engine."""
+        return f"{self.name} speed"
+
+    def engine_speed(self, wheel: float, value: Callable[[Scalar], float]) -> float:
+        """Speed of the engine [rad/s] at that of the wheels [rad/s] and time 0; `value` gives that of parameters."""
+        gear = min(max(round(value(self.gear(0.0))), -1), len(self.ratios))
+        return (-self.reverse, 0.0, *self.ratios)[gear + 1] * value(self.final) * wheel
+
     def _engine(self, w: Scalar, throttle: Scalar) -> Scalar:
         """Torque by the map [N m], linear between its speeds and throttles, constant beyond."""
         speeds = [row[0] for row in self.engine]
@@ -384,7 +394,7 @@ class PowerTrainMethod(ForceMethod):
         )
         self._add_force(made)
         start = float(self.parameters.value(calm))
-        self._add_state(StateVariable(f"{name} speed", None, start, "rad/s", partial(_rate, made)))
+        self._add_state(StateVariable(made.speed_name, None, start, "rad/s", partial(_rate, made)))
         return made
 
     def _hubs(self, who: str, hubs: Any) -> tuple[Joint, ...]:
