@@ -135,11 +135,11 @@ def test_sine_with_dwell_of_the_single_track_and_of_a_car_that_spins() -> None:
 
 
 def test_a_driver_keeps_to_the_lanes_until_the_tyres_slide() -> None:
-    slow = double_lane_change(car("rubber"), 15.0)
+    slow = double_lane_change(car("rubber"), 20.0, output=300)
     assert slow.passed
     assert slow.clearance > 0.0
     assert abs(slow.speed_lost) < 0.1
-    fast = double_lane_change(car("rubber"), 25.0)
+    fast = double_lane_change(car("rubber"), 25.0, output=300)
     assert not fast.passed
     assert fast.lateral_acceleration > slow.lateral_acceleration
 

@@ -21,6 +21,7 @@ from bellcrank.cli.drive import drive
 from bellcrank.cli.equilibrium import equilibrium
 from bellcrank.cli.examples import examples
 from bellcrank.cli.linearize import linearize
+from bellcrank.cli.manoeuvre import manoeuvre
 from bellcrank.cli.optimise import optimise
 from bellcrank.cli.pages import plot, report
 from bellcrank.cli.quantities import quantities
@@ -48,6 +49,7 @@ app.command()(drive)
 app.command()(schema)
 app.command()(cad)
 app.add_typer(examples, name="examples")
+app.add_typer(manoeuvre, name="manoeuvre")
 
 
 def _print_version(wanted: bool) -> None:

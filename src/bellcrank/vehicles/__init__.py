@@ -1,8 +1,10 @@
 """Vehicles: drivers, and manoeuvres of standards with their characteristic values."""
 
+from bellcrank.vehicles.brakes import Brakes, anti_lock, brakes
 from bellcrank.vehicles.comfort import vertical_weighting, weighted
 from bellcrank.vehicles.drivers import path_follower, speed_keeper, steer
 from bellcrank.vehicles.manoeuvres import (
+    brake_in_turn,
     braking,
     double_lane_change,
     ride,
@@ -10,6 +12,8 @@ from bellcrank.vehicles.manoeuvres import (
     steady_circle,
     step_steer,
 )
+from bellcrank.vehicles.report import Reported
+from bellcrank.vehicles.sedan import sedan
 from bellcrank.vehicles.suspension_rig import SuspensionReport, Sweep, kinematics_and_compliance
 from bellcrank.vehicles.suspensions import (
     Axle,
@@ -26,12 +30,17 @@ from bellcrank.vehicles.vehicle import Motion, Vehicle
 
 __all__ = [
     "Axle",
+    "Brakes",
     "Corner",
     "Motion",
+    "Reported",
     "SuspensionReport",
     "Sweep",
     "Unsprung",
     "Vehicle",
+    "anti_lock",
+    "brake_in_turn",
+    "brakes",
     "braking",
     "double_lane_change",
     "double_wishbone",
@@ -40,6 +49,7 @@ __all__ = [
     "multi_link",
     "path_follower",
     "ride",
+    "sedan",
     "sine_with_dwell",
     "solid_axle",
     "speed_keeper",

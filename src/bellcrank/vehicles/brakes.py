@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from bellcrank.vehicles.vehicle import Vehicle
 
 STIFFNESS = 50.0
-"""Of a locked brake over its capacity [1/rad]: it yields by one degree. Bristles of a turning wheel fade with this times
-its speed, 4000 1/s at 80 rad/s, which explicit methods follow in steps of half a millisecond."""
+"""Of a locked brake over its capacity [1/rad]: it yields by one degree. Bristles of a turning wheel fade with this
+times its speed, 4000 1/s at 80 rad/s, which explicit methods follow in steps of half a millisecond."""
 
 
 @dataclass(frozen=True)

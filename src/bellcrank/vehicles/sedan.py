@@ -55,8 +55,8 @@ def sedan(law: TyreLaw | None = None, slip_control: bool = True, **options: Any)
     """A car with McPherson struts and a power train in front and double wishbones behind.
 
     Parameters: ``steering``, angle of the steering wheel [rad], positive to the left; ``throttle`` and ``brake`` from 0
-    to 1; ``gear``. law: Of the tyres; one of the Magic Formula 6.1 where missing. slip_control: Whether its brakes have a
-    slip controller. options: Those of tyres, such as `road` and `friction`.
+    to 1; ``gear``. law: Of the tyres; one of the Magic Formula 6.1 where missing. slip_control: Whether its brakes have
+    a slip controller. options: Those of tyres, such as `road` and `friction`.
     """
     rubber = law or passenger()
     system = System("sedan")

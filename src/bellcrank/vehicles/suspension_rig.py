@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,11 @@ from bellcrank.model.joints import Joint
 from bellcrank.program.functions import gather
 from bellcrank.program.trace import function
 from bellcrank.result.result import Result
+from bellcrank.vehicles.report import Plot, Reported
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
+OVER = {"heave": "travel of the wheels", "roll": "travel of the left wheel", "steer": "travel of the rack"}
 LOAD, TORQUE = 1000.0, 100.0
 """Forces [N] and torques [N m] by which compliance is measured: some hundredth of what bushings of a car bear."""
 LOADS = ("lateral", "braking", "driving", "aligning")
@@ -66,7 +68,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, eq=False)
-class SuspensionReport:
+class SuspensionReport(Reported):
     """What an axle does.
 
     heave: Both wheels over their travel [m]. roll: Over half the difference of travels [m], left wheel up. steer: Over
@@ -75,12 +77,56 @@ class SuspensionReport:
     Values in the design position by name, with their units.
     """
 
+    title: ClassVar[str] = "Kinematics and compliance"
+
     name: str
     heave: Sweep
     roll: Sweep
     steer: Sweep | None
     compliance: Mapping[str, float]
     figures: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+
+    @property
+    def subject(self) -> str:
+        return self.name
+
+    @property
+    def values(self) -> Mapping[str, tuple[float, str]]:
+        found = dict(self.figures)
+        for load, keys in (
+            ("lateral", ("toe", "camber")),
+            ("braking", ("toe", "contact.x")),
+            ("aligning", ("toe",)),
+        ):
+            for key in keys if self.compliance else ():
+                unit = f"{'rad' if key in ('toe', 'camber') else 'm'}/{'N m' if load == 'aligning' else 'N'}"
+                found[f"{key} by {load} load"] = (self.compliance[f"{load}.left.{key}"], unit)
+        return found
+
+    @property
+    def plots(self) -> Sequence[Plot]:
+        found = []
+        for sweep in self.sweeps:
+            over = f"{OVER[sweep.name]} [mm]"
+            x = 1e3 * sweep.over
+            keys = ("angle",) if sweep.name == "steer" else ("toe", "camber")
+            for key in keys:
+                sides = {side: np.degrees(sweep[f"{side}.{key}"]) for side in SIDES}
+                found.append(Plot(f"{key.capitalize()} in {sweep.name}", over, "deg", x, sides))
+            forces = {side: sweep[f"{side}.force"] for side in SIDES}
+            found.append(Plot(f"Wheel load in {sweep.name}", over, "N", x, forces))
+        x = 1e3 * self.heave.over
+        over = f"{OVER['heave']} [mm]"
+        moved = {
+            "track": self.heave["track"] - self.heave.at("track"),
+            "roll centre": self.heave["roll_centre"],
+        }
+        found.append(Plot("Change of track, and roll centre above the road", over, "m", x, moved))
+        rates = {side: self.heave[f"{side}.wheel_rate"] for side in SIDES}
+        found.append(Plot("Wheel rate", over, "N/m", x, rates))
+        angles = {what: np.degrees(self.heave[f"left.{what}_support"]) for what in ("braking", "driving")}
+        found.append(Plot("Angles of support", over, "deg", x, angles))
+        return found
 
     @property
     def sweeps(self) -> tuple[Sweep, ...]:

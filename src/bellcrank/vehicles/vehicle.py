@@ -5,9 +5,10 @@ Axes and angles are those of ISO 8855: x forwards, y to the left, z up; the stee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,14 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model import System
 from bellcrank.model.forces import PowerTrain, Tyre
+from bellcrank.model.forces.road import ARGUMENTS
+from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Joint
+from bellcrank.model.parameters import value as parameter_value
 from bellcrank.result.result import Result
 from bellcrank.run.events import Controller
 from bellcrank.run.simulation import simulate
+from bellcrank.vehicles.report import Plot
 
 Array = NDArray[np.float64]
 SETTLING = 4.0
@@ -41,6 +46,24 @@ class Motion(NamedTuple):
     sideslip: Array
     roll: Array
 
+    def plots(self, marks: Sequence[float] = ()) -> list[Plot]:
+        """Over time. marks: Instants to show [s]."""
+        over = "time [s]"
+        angles = {"sideslip": np.degrees(self.sideslip), "roll": np.degrees(self.roll)}
+        return [
+            Plot("Yaw rate", over, "rad/s", self.time, {"yaw rate": self.yaw_rate}, marks),
+            Plot(
+                "Lateral acceleration",
+                over,
+                "m/s^2",
+                self.time,
+                {"to the left": self.lateral_acceleration},
+                marks,
+            ),
+            Plot("Sideslip and roll", over, "deg", self.time, angles, marks),
+            Plot("Speed", over, "m/s", self.time, {"speed": self.speed}, marks),
+        ]
+
 
 @dataclass(frozen=True, eq=False)
 class Vehicle:
@@ -49,7 +72,8 @@ class Vehicle:
     body: Name of the body whose motion is measured; it has a free joint to the ground. steering: Name of the parameter
     that steers. drive, brake: Names of those that drive and brake; empty where there are none. ratio: Angle of the
     front wheels [rad] for one of the steering parameter. drive_force: Force forwards [N] for one of the drive
-    parameter. assistance: What makes controllers that go along in every run, such as :func:`anti_lock`.
+    parameter. assistance: What makes controllers that go along in every run, such as :func:`anti_lock`. parameters:
+    Values other than the described ones.
     """
 
     system: System
@@ -60,6 +84,7 @@ class Vehicle:
     ratio: float = 1.0
     drive_force: float = 1.0
     assistance: Sequence[Callable[[Vehicle], Controller]] = ()
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.body not in self.system.bodies:
@@ -80,7 +105,37 @@ class Vehicle:
     @cached_property
     def mechanism(self) -> Mechanism:
         """The system, analysed once for all manoeuvres."""
-        return analyse(self.system)
+        return analyse(self.system, parameters=self.parameters)
+
+    def with_parameters(self, values: Mapping[str, float]) -> Vehicle:
+        """The same car with other values of parameters."""
+        return replace(self, parameters={**self.parameters, **values})
+
+    def on(self, road: Callable[..., Any]) -> Vehicle:
+        """The same car with another road under its tyres, a height [m] of (x, y, t)."""
+        system = copy.copy(self.system)
+        law = user_function("the road", road, ARGUMENTS, system.parameters)
+        moved: dict[Any, Any] = {tyre: replace(tyre, road=law) for tyre in self.tyres}
+        system.forces = {name: moved.get(force, force) for name, force in system.forces.items()}
+        system.states = {
+            name: replace(
+                state, trace=partial(state.trace.func, *(moved.get(x, x) for x in state.trace.args))
+            )
+            if isinstance(state.trace, partial)
+            else state
+            for name, state in system.states.items()
+        }
+        return replace(self, system=system)
+
+    def axle(self, which: str) -> tuple[str, str]:
+        """Names of the wheels of the front or of the rear axle, left and right."""
+        places = {t.frame.body.name: t.frame.start_position() for t in self.tyres}
+        middle = float(np.mean([p[0] for p in places.values()]))
+        found = [name for name, p in places.items() if (p[0] > middle) == (which == "front")]
+        if len(found) != 2:
+            raise ModelError(f"the {which} axle of {self.system.name!r} has {len(found)} wheels, not two")
+        found.sort(key=lambda name: -places[name][1])
+        return found[0], found[1]
 
     @cached_property
     def rest(self) -> Any:
@@ -158,10 +213,12 @@ class Vehicle:
 
     def _engine_speed(self, train: PowerTrain, speed: float) -> float:
         """Of an engine that the wheels turn at a speed [m/s], at least that at which its clutch opens."""
-        value = self.system.parameters.value
+
+        known = {name: p.value for name, p in self.system.parameters.items()} | dict(self.parameters)
+        value = partial(parameter_value, parameters=known)
         wheel = train.hubs[0].b.body
         law = next((t.law for t in self.tyres if t.frame.body is wheel), self.tyres[0].law)
-        return max(train.engine_speed(speed / law.free_radius, value), float(value(train.idle)))
+        return max(train.engine_speed(speed / law.free_radius, value), value(train.idle))
 
     def steady_drive(self, speed: float) -> float:
         """The value of the drive parameter that keeps a speed [m/s] straight ahead."""
@@ -181,6 +238,10 @@ class Vehicle:
     def setting(self, parameter: str, value: float, duration: float) -> Controller:
         """Sets a parameter at the start of a run of a duration [s]."""
         return Controller(f"set {parameter}", duration, [], lambda t, m: {parameter: value})
+
+    def driving_steadily(self, speed: float, duration: float) -> list[Controller]:
+        """Holds the drive, where there is one, at what keeps a speed [m/s] straight ahead."""
+        return [self.setting(self.drive, self.steady_drive(speed), duration)] if self.drive else []
 
     def motion_at_rest(self) -> Motion:
         """How the car stands."""

@@ -19,8 +19,10 @@ SMALLEST = 0.15
 """Of a triangle [px^2]; smaller ones are covered by the seams of their neighbours."""
 
 
-def chart(panel: Panel, events: Sequence[float] = (), width: int = 760, height: int = 210) -> str:
-    """Curves of one unit over time."""
+def chart(
+    panel: Panel, events: Sequence[float] = (), width: int = 760, height: int = 210, axis: str = "time [s]"
+) -> str:
+    """Curves of one unit over time, or over what `axis` says."""
     times = np.concatenate([c.time for c in panel.curves])
     t0, t1 = (float(times.min()), float(times.max())) if len(times) else (0.0, 1.0)
     t1 = t1 if t1 > t0 else t0 + 1.0
@@ -63,7 +65,7 @@ def chart(panel: Panel, events: Sequence[float] = (), width: int = 760, height: 
     out.append(
         f'<text class="unit" transform="translate(14 {TOP + plot_h / 2:.0f}) rotate(-90)">{title}</text>'
     )
-    out.append(f'<text class="unit" x="{LEFT + plot_w / 2:.0f}" y="{height - 4}">time [s]</text>')
+    out.append(f'<text class="unit" x="{LEFT + plot_w / 2:.0f}" y="{height - 4}">{escape(axis)}</text>')
     at = float(LEFT)
     for curve in panel.curves:
         name = curve.name if len(curve.name) < 44 else curve.name[:42] + "…"
