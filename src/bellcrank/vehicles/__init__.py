@@ -1,6 +1,6 @@
 """Vehicles: drivers, and manoeuvres of standards with their characteristic values."""
 
-from bellcrank.vehicles.brakes import Brakes, anti_lock, brakes
+from bellcrank.vehicles.brake_system import Brakes, anti_lock, brakes
 from bellcrank.vehicles.comfort import vertical_weighting, weighted
 from bellcrank.vehicles.drivers import path_follower, speed_keeper, steer
 from bellcrank.vehicles.manoeuvres import (
@@ -12,8 +12,8 @@ from bellcrank.vehicles.manoeuvres import (
     steady_circle,
     step_steer,
 )
+from bellcrank.vehicles.passenger_car import sedan
 from bellcrank.vehicles.report import Reported
-from bellcrank.vehicles.sedan import sedan
 from bellcrank.vehicles.suspension_rig import SuspensionReport, Sweep, kinematics_and_compliance
 from bellcrank.vehicles.suspensions import (
     Axle,

@@ -14,7 +14,7 @@ from bellcrank.result.result import Result
 from bellcrank.run.events import Controller
 from bellcrank.vehicles.comfort import weighted
 from bellcrank.vehicles.drivers import PERIOD, path_follower, speed_keeper, steer
-from bellcrank.vehicles.report import Plot, Reported
+from bellcrank.vehicles.report import TRUTH, Plot, Reported
 from bellcrank.vehicles.vehicle import Motion, Vehicle
 
 Array = NDArray[np.float64]
@@ -143,7 +143,7 @@ class StepSteer(Reported):
     def values(self) -> Mapping[str, tuple[float, str]]:
         return {
             "yaw gain": (self.yaw_gain, "1/s"),
-            "lateral acceleration gain": (self.lateral_gain, "m/s^2 for 1 rad"),
+            "lateral acceleration gain": (self.lateral_gain, "m/s^2/rad"),
             "response time of the yaw rate": (self.response_time, "s"),
             "response time of the lateral acceleration": (self.lateral_response_time, "s"),
             "peak time of the yaw rate": (self.peak_time, "s"),
@@ -412,7 +412,7 @@ class SineWithDwell(Reported):
             "yaw rate ratio after 1 s, at most 0.35": (self.yaw_ratio_1, ""),
             "yaw rate ratio after 1.75 s, at most 0.20": (self.yaw_ratio_175, ""),
             "displacement after 1.07 s": (self.displacement, "m"),
-            "stable": (float(self.stable), ""),
+            "stable": (float(self.stable), TRUTH),
         }
 
     @property
@@ -484,7 +484,7 @@ class LaneChange(Reported):
     @property
     def values(self) -> Mapping[str, tuple[float, str]]:
         return {
-            "passed": (float(self.passed), ""),
+            "passed": (float(self.passed), TRUTH),
             "clearance to the cones": (self.clearance, "m"),
             "largest distance from the path": (self.deviation, "m"),
             "largest lateral acceleration": (self.lateral_acceleration, "m/s^2"),
@@ -494,7 +494,7 @@ class LaneChange(Reported):
     @property
     def plots(self) -> Sequence[Plot]:
         cones = {
-            f"lane {k}": np.array([(a, b, np.nan, a, b), (right, right, np.nan, left, left)])
+            f"lane {k}": np.array([(a, b, b, a, a), (right, right, left, left, right)])
             for k, (a, b, right, left) in enumerate(self.tracks, 1)
         }
         curves = {"car": self.places.T, "path": self.path.T, **cones}

@@ -17,6 +17,9 @@ from bellcrank.view.curves import COLOURS, Curve, Panel, pretty
 from bellcrank.view.pages import policy, template, text
 from bellcrank.view.svg import chart
 
+TRUTH = "yes or no"
+"""Unit of a value that is 1 or 0."""
+
 
 @dataclass(frozen=True, eq=False)
 class Plot:
@@ -67,7 +70,9 @@ class Reported:
 
 
 def shown(value: float, unit: str) -> tuple[str, str]:
-    """A value as one reads it: angles in degrees."""
+    """A value as one reads it: angles in degrees, truth in words."""
+    if unit == TRUTH:
+        return ("yes" if value else "no"), ""
     if unit.startswith("rad") and unit != "rad/s":
         value, unit = float(np.degrees(value)), f"deg{unit[3:]}"
     return f"{value:.4g}", pretty(unit)
@@ -92,4 +97,4 @@ def _page(found: Reported) -> Iterable[str]:
     yield f"<footer>Bellcrank {text(__version__)}, {now} UTC</footer></body></html>"
 
 
-__all__ = ["Plot", "Reported", "shown"]
+__all__ = ["TRUTH", "Plot", "Reported", "shown"]

@@ -98,7 +98,7 @@ class SuspensionReport(Reported):
             ("braking", ("toe", "contact.x")),
             ("aligning", ("toe",)),
         ):
-            for key in keys if self.compliance else ():
+            for key in keys if any(self.compliance.values()) else ():
                 unit = f"{'rad' if key in ('toe', 'camber') else 'm'}/{'N m' if load == 'aligning' else 'N'}"
                 found[f"{key} by {load} load"] = (self.compliance[f"{load}.left.{key}"], unit)
         return found

@@ -109,7 +109,9 @@ class Vehicle:
 
     def with_parameters(self, values: Mapping[str, float]) -> Vehicle:
         """The same car with other values of parameters."""
-        return replace(self, parameters={**self.parameters, **values})
+        made = replace(self, parameters={**self.parameters, **values})
+        made.mechanism.with_programs_of(self.mechanism)
+        return made
 
     def on(self, road: Callable[..., Any]) -> Vehicle:
         """The same car with another road under its tyres, a height [m] of (x, y, t)."""

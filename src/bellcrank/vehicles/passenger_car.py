@@ -9,7 +9,7 @@ from typing import Any
 
 from bellcrank.model import System
 from bellcrank.tyres import TyreLaw, tyre
-from bellcrank.vehicles.brakes import anti_lock, brakes
+from bellcrank.vehicles.brake_system import anti_lock, brakes
 from bellcrank.vehicles.suspensions import Axle, Unsprung, double_wishbone, mcpherson, steering_rack
 from bellcrank.vehicles.vehicle import Vehicle
 
@@ -76,8 +76,8 @@ def sedan(law: TyreLaw | None = None, slip_control: bool = True, **options: Any)
     rear = double_wishbone(
         system, chassis, "rear", REAR, unsprung=masses, spring=_spring(0.575, 40000.0, 0.46)
     )
-    _bar(system, front, 900.0, (1.0, 0.45, 0.42))
-    _bar(system, rear, 500.0, (-1.2, 0.45, 0.42))
+    _bar(system, front, 1000.0, 1.2)
+    _bar(system, rear, 700.0, -1.4)
     for axle in (front, rear):
         for corner in axle.corners:
             system.tyre(f"{corner.name} tyre", corner.wheel, rubber, **options)
@@ -112,17 +112,13 @@ def _spring(free: float, stiffness: float, design: float) -> dict[str, Any]:
     }
 
 
-def _bar(system: System, axle: Axle, stiffness: float, lever: tuple[float, float, float]) -> None:
-    """An anti-roll bar across the car with levers of 250 mm that hold the knuckles."""
-    x, y, z = lever
-    on = [corner.knuckle.point_at((x, sign * (y + 0.18), z - 0.2)) for corner, sign in _sides(axle)]
-    ends = [axle.chassis.point_at((x, sign * y, z)) for _, sign in _sides(axle)]
-    seat = axle.chassis.point_at((x + (0.25 if x < 0.0 else -0.25), 0.0, z))
+def _bar(system: System, axle: Axle, stiffness: float, x: float) -> None:
+    """An anti-roll bar across the car at x - 0.25 m, with levers of 250 mm that hold the lower arms by links."""
+    arms = [system.bodies[f"{corner.name} lower arm"] for corner in axle.corners]
+    on = [arm.point_at((x, sign * 0.58, 0.215)) for arm, sign in zip(arms, (1.0, -1.0), strict=True)]
+    ends = [axle.chassis.point_at((x, sign * 0.55, 0.42)) for sign in (1.0, -1.0)]
+    seat = axle.chassis.point_at((x - 0.25, 0.0, 0.42))
     system.anti_roll_bar(f"{axle.left.name.split()[0]} bar", seat, ends, on, stiffness)
-
-
-def _sides(axle: Axle) -> list[tuple[Any, float]]:
-    return [(axle.left, 1.0), (axle.right, -1.0)]
 
 
 __all__ = ["passenger", "sedan"]
