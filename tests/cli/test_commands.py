@@ -23,7 +23,7 @@ from cli.conftest import Call
 
 COMMANDS = (
     *("run", "check", "count", "equilibrium", "linearize", "plot", "report", "view"),
-    *("quantities", "convert", "verify", "examples", "sweep", "optimise", "drive", "cad"),
+    *("quantities", "convert", "verify", "examples", "sweep", "optimise", "drive", "cad", "manoeuvre"),
 )
 
 

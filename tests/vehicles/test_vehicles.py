@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_sine_with_dwell_of_the_single_track_and_of_a_car_that_spins() -> None:
     assert not sine_with_dwell(Vehicle(slippery, "body"), 25.0, 0.08).stable
 
 
-def test_a_driver_keeps_to_the_lanes_until_the_tyres_slide() -> None:
+def test_a_driver_keeps_to_the_lanes_until_the_tyres_slide(tmp_path: Path) -> None:
     slow = double_lane_change(car("rubber"), 20.0, output=300)
     assert slow.passed
     assert slow.clearance > 0.0
@@ -142,6 +143,8 @@ def test_a_driver_keeps_to_the_lanes_until_the_tyres_slide() -> None:
     fast = double_lane_change(car("rubber"), 25.0, output=300)
     assert not fast.passed
     assert fast.lateral_acceleration > slow.lateral_acceleration
+    slow.report(tmp_path / "lanes.html")
+    assert "lane 3" in (tmp_path / "lanes.html").read_text(encoding="utf-8")
 
 
 def test_a_driver_follows_a_circle_and_keeps_the_speed() -> None:

@@ -37,7 +37,8 @@ def everything(context: typer.Context) -> None:
     """Drive a car on tyres through a manoeuvre of a standard and print its characteristic values.
 
     The model is a file, or sedan, a car that comes along. Its body is the one with a free joint to the ground; its
-    parameters are called steering, drive or throttle, and brake, unless --car says otherwise.
+    parameters are called steering, drive or throttle, and brake, unless --car says otherwise. Each has its own
+    --help, --out for a report and --json.
 
     \b
     Examples:

@@ -24,8 +24,8 @@ times its speed, 4000 1/s at 80 rad/s, which explicit methods follow in steps of
 
 
 QUICK, AHEAD = 6.0, 0.06
-"""Rate at which a brake is eased at twice the wanted slip [1/s], and the time by which the slip is extrapolated [s]: the
-lag of a pressure and that of a tyre at 10 m/s. Much quicker ones let slip and pressure chase each other."""
+"""Rate at which a brake is eased at twice the wanted slip [1/s]; time by which the slip is extrapolated [s], the lag of
+a pressure and that of a tyre at 10 m/s. Much quicker ones let slip and pressure chase each other."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def anti_lock(
 ) -> Callable[[Vehicle], Controller]:
     """A slip controller for the brakes of a car, as `assistance=` of a vehicle takes it.
 
-    radius: Of the rolling wheels [m]. slip: Above which a brake is eased. period: Between two looks at the wheels
-    [s]. slow: Speed below which it leaves the brakes alone [m/s]. A brake is eased, and comes back, in proportion to the slip
+    radius: Of the rolling wheels [m]. slip: Above which a brake is eased. period: Between two looks at the wheels [s].
+    slow: Speed below which it leaves the brakes alone [m/s]. A brake is eased and comes back in proportion to the slip
     above and below the wanted one.
     """
     if not radius > 0.0 or not 0.0 < slip < 1.0 or not period > 0.0:

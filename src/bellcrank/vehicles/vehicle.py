@@ -141,9 +141,11 @@ class Vehicle:
 
     @cached_property
     def rest(self) -> Any:
-        """Where it stands, held at its place in the plane: a tyre at rest may push a little, and a slope more."""
+        """Where it stands, held at its place and heading: a tyre at rest may push a little, an uneven road more."""
         free = [j.name for j in self.system.joints.values() if j.kind == "free" and self._floats(j)]
-        return self.mechanism.equilibrium(hold=[f"{name}.{axis}" for name in free for axis in "xy"])
+        return self.mechanism.equilibrium(
+            hold=[f"{name}.{move}" for name in free for move in ("x", "y", "rotation_z")]
+        )
 
     def _floats(self, joint: Joint) -> bool:
         """Whether a joint is that of the body to the ground."""

@@ -150,9 +150,11 @@ class AerodynamicsMethod(ForceMethod):
             for key, given in (("area", area), ("length", length), ("density", density))
         ]
         given = (drag, lift, side, roll, pitch, yaw)
-        factors = [number(key, value) for key, value in zip(COEFFICIENTS, given, strict=True)]
+        factors = {key: number(key, value) for key, value in zip(COEFFICIENTS, given, strict=True)}
         air = checks.vector(f"wind of {who}", wind, self.parameters)
-        return self._add_force(Aerodynamics(name, found, sizes[0], *factors, *sizes[1:], air))
+        sized, long, dense = sizes
+        made = Aerodynamics(name, found, sized, length=long, density=dense, wind=air, **factors)
+        return self._add_force(made)
 
 
 __all__ = ["Aerodynamics", "AerodynamicsMethod"]

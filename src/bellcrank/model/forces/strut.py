@@ -150,7 +150,7 @@ class StrutMethod(ForceMethod):
             ends.append(None if at is None else checks.number(f"{stop} of {who}", at, self.parameters))
         number = self._numbers(who)
         k, c = number("stiffness", stiffness), number("damping", damping)
-        return self._add_force(Strut(name, *points, k, c, length, *ends, curves))
+        return self._add_force(Strut(name, *points, k, c, length, ends[0], ends[1], curves))
 
 
 __all__ = ["Strut", "StrutMethod"]
