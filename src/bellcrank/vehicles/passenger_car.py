@@ -8,6 +8,7 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from bellcrank.model import System
+from bellcrank.program.trace import Scalar
 from bellcrank.tyres import TyreLaw, tyre
 from bellcrank.vehicles.brake_system import anti_lock, brakes
 from bellcrank.vehicles.suspensions import Axle, Unsprung, double_wishbone, mcpherson, steering_rack
@@ -51,12 +52,19 @@ def passenger() -> TyreLaw:
         return tyre(path)
 
 
-def sedan(law: TyreLaw | None = None, slip_control: bool = True, **options: Any) -> Vehicle:
+def sedan(
+    law: TyreLaw | None = None,
+    slip_control: bool = True,
+    turned: Callable[[Scalar], Scalar] | None = None,
+    **options: Any,
+) -> Vehicle:
     """A car with McPherson struts and a power train in front and double wishbones behind.
 
     Parameters: ``steering``, angle of the steering wheel [rad], positive to the left; ``throttle`` and ``brake`` from 0
-    to 1; ``gear``. law: Of the tyres; one of the Magic Formula 6.1 where missing. slip_control: Whether its brakes have
-    a slip controller. options: Those of tyres, such as `road` and `friction`.
+    to 1; ``gear``; ``front spring`` and ``rear spring`` [N/m], ``front bar stiffness`` and ``rear bar stiffness``
+    [N m/rad]. law: Of the tyres; one of the Magic Formula 6.1 where missing. slip_control: Whether its brakes have a
+    slip controller. turned: Angle of the steering wheel [rad] of t [s], beside its parameter. options: Those of tyres,
+    such as `road` and `friction`.
     """
     rubber = law or passenger()
     system = System("sedan")
@@ -66,18 +74,21 @@ def sedan(law: TyreLaw | None = None, slip_control: bool = True, **options: Any)
     system.free("motion", system.ground, chassis)
     rack, guide = steering_rack(system, chassis, "rack", (1.105, 0.0, 0.275))
     # The tie rods meet the knuckles behind the kingpins: the rack moves to the right (-y) to turn left.
+    angle = wheel if turned is None else lambda t: wheel + turned(t)
     system.steering(
-        "steering gear", guide, wheel, ratio=-STEERING, stiffness=60.0, damping=0.8, assistance=HELP
+        "steering gear", guide, angle, ratio=-STEERING, stiffness=60.0, damping=0.8, assistance=HELP
     )
+    stiffness = {"front": 26000.0, "rear": 40000.0}
+    springs = [system.parameter(f"{axle} spring", k, "N/m") for axle, k in stiffness.items()]
     masses = Unsprung(12.0, (0.2, 0.15, 0.15), 19.0, (0.75, 1.25, 0.75), 6.0)
     front = mcpherson(
-        system, chassis, "front", FRONT, unsprung=masses, rack=rack, spring=_spring(0.61, 26000.0, 0.5)
+        system, chassis, "front", FRONT, unsprung=masses, rack=rack, spring=_spring(0.61, springs[0], 0.5)
     )
     rear = double_wishbone(
-        system, chassis, "rear", REAR, unsprung=masses, spring=_spring(0.575, 40000.0, 0.46)
+        system, chassis, "rear", REAR, unsprung=masses, spring=_spring(0.575, springs[1], 0.46)
     )
-    _bar(system, front, 1000.0, 1.2)
-    _bar(system, rear, 700.0, -1.4)
+    _bar(system, front, system.parameter("front bar stiffness", 1000.0, "N m/rad"), 1.2)
+    _bar(system, rear, system.parameter("rear bar stiffness", 700.0, "N m/rad"), -1.4)
     for axle in (front, rear):
         for corner in axle.corners:
             system.tyre(f"{corner.name} tyre", corner.wheel, rubber, **options)
@@ -98,7 +109,7 @@ HELP = ((-8.0, -90.0), (-1.0, -4.0), (0.0, 0.0), (1.0, 4.0), (8.0, 90.0))
 """Assistance of the steering over the torque of the shaft [N m]."""
 
 
-def _spring(free: float, stiffness: float, design: float) -> dict[str, Any]:
+def _spring(free: float, stiffness: Scalar, design: float) -> dict[str, Any]:
     """A strut with stops 60 mm of travel below and above its length in the design position [m]."""
     damper = [(-1.0, -1500.0), (-0.1, -220.0), (0.0, 0.0), (0.1, 420.0), (1.0, 2600.0)]
     stop = [(0.0, 0.0), (0.02, 1500.0), (0.04, 9000.0)]
@@ -112,7 +123,7 @@ def _spring(free: float, stiffness: float, design: float) -> dict[str, Any]:
     }
 
 
-def _bar(system: System, axle: Axle, stiffness: float, x: float) -> None:
+def _bar(system: System, axle: Axle, stiffness: Scalar, x: float) -> None:
     """An anti-roll bar across the car at x - 0.25 m, with levers of 250 mm that hold the lower arms by links."""
     arms = [system.bodies[f"{corner.name} lower arm"] for corner in axle.corners]
     on = [arm.point_at((x, sign * 0.58, 0.215)) for arm, sign in zip(arms, (1.0, -1.0), strict=True)]
