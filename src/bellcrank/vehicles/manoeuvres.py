@@ -355,7 +355,7 @@ def brake_in_turn(
         keeper = speed_keeper(vehicle, speed)
 
         def drive(t: float, m: Mapping[str, Any]) -> dict[str, float]:
-            return dict(keeper.function(t, m)) if t < settle else {vehicle.drive: 0.0}
+            return dict(keeper.function(t, m) or {}) if t < settle else {vehicle.drive: 0.0}
 
         drivers.append(Controller(keeper.name, keeper.period, keeper.measures, drive))
     time = np.linspace(0.0, duration, 1001)
@@ -607,7 +607,7 @@ def _through(
     A = np.block(rows)
     bounds = [*zip(low, high, strict=True), (0.0, None), (0.0, None)]
     found = linprog([*np.zeros(n), 1.0, EASING], A, np.zeros(len(A)), bounds=bounds, method="highs")
-    if not found.success:
+    if found.x is None:
         raise ModelError(f"no path leads a car {width:g} m wide through the lanes")
     return np.column_stack([x, found.x[:n]])
 

@@ -279,11 +279,15 @@ class _Rig:
             states[k] = found.result
             near = (run, found.state)
         results = [states[k] for k in range(len(states))]
-        rows = [
-            np.concatenate([getattr(one, name) for one in results])
-            for name in ("time", "q", "u", "du", "parameters")
-        ]
-        whole = Result(self.mechanism, *rows, results[0].run)
+        whole = Result(
+            self.mechanism,
+            np.concatenate([one.time for one in results]),
+            np.concatenate([one.q for one in results]),
+            np.concatenate([one.u for one in results]),
+            np.concatenate([one.du for one in results]),
+            np.concatenate([one.parameters for one in results]),
+            results[0].run,
+        )
         names = [f"{wheel.name}.{what}" for wheel in self.wheels for what in ("rotation", "position")]
         whole.compute([*names, *(f"travel of the {side} wheel.effort" for side in SIDES)])
         return [self._row(whole, k) for k in range(len(results))]

@@ -201,13 +201,13 @@ class Vehicle:
         """A run that begins in :meth:`rolling`, engines turning with the wheels. options: Those of `simulate`."""
         helpers = [make(self) for make in self.assistance]
         engines = {train.speed_name: self._engine_speed(train, speed) for train in self._trains}
-        given = {"initial": {**engines, **options.pop("initial", {})}} if engines else {}
+        initial = {**engines, **options.pop("initial", {})}
         return simulate(
             self.mechanism,
             duration,
             start=self.rolling(speed),
             controllers=[*controllers, *helpers],
-            **given,
+            initial=initial or None,
             **options,
         )
 
