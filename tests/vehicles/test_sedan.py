@@ -1,20 +1,23 @@
-"""Manoeuvres, reports and the command with a whole car of the parts, shortened."""
+"""Manoeuvres, reports and the command with a whole car of the parts, shortened; and what no car should be asked."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.files import save
+from bellcrank.result.result import Result
 from bellcrank.tyres import Brush
 from bellcrank.vehicles import (
     Vehicle,
     brake_in_turn,
+    brakes,
     braking,
     sedan,
     steady_circle,
@@ -24,6 +27,15 @@ from bellcrank.vehicles.report import Reported
 from bellcrank.verify.cart import RADIUS, driven_cart, rubber
 
 RUBBER = Brush(radius=0.323, stiffness=2e5, damping=500.0, longitudinal=20.0, lateral=15.0, friction=0.9)
+
+FORCES = ("front left tyre.load", "front left tyre.force", "rear right tyre.moment", "power train.hub_torque")
+PARTS = (
+    "front bar.torque",
+    "front left strut.force",
+    "air.force",
+    "steering gear.torque",
+    "power train speed",
+)
 
 
 @cache
@@ -110,3 +122,51 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_a_vehicle_names_what_it_lacks() -> None:
     with pytest.raises(ModelError, match="brakes by its brake"):
         brake_in_turn(Vehicle(driven_cart(rubber), "body"), 10.0, 50.0, 1.0)
+
+
+def run(motion: dict[str, Any], parameters: dict[str, float] | None = None) -> Result:
+    state = car().rest.state
+    return car().mechanism.simulate(
+        0.15, start=state, initial={"motion": motion}, parameters=parameters or {}, output=15, tolerance=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("motion", "parameters"),
+    [
+        ({"velocity": (0.0, 0.0, 0.0)}, {"throttle": 1.0, "gear": 1.0}),
+        ({"velocity": (-10.0, 3.0, 0.0)}, {"brake": 1.0, "gear": -1.0}),
+        ({"velocity": (150.0, -40.0, 0.0)}, {"steering": 6.0}),
+        ({"position": (0.0, 0.0, 8.0), "velocity": (20.0, 0.0, 0.0)}, {"throttle": 1.0}),
+        (
+            {"position": (0.0, 0.0, 1.2), "quaternion": (0.0, 1.0, 0.0, 0.0), "velocity": (20.0, 0.0, -1.0)},
+            {},
+        ),
+    ],
+    ids=["standing", "backwards", "sideways at 150 m/s", "in the air", "on its roof"],
+)
+def test_forces_stay_sane(motion: dict[str, Any], parameters: dict[str, float]) -> None:
+    found = run(motion, parameters)
+    for name in (*FORCES, *PARTS, "chassis.velocity"):
+        assert np.isfinite(np.asarray(found[name])).all(), name
+    loads = np.asarray(found["front left tyre.load"])
+    assert loads.min() >= 0.0
+    across = np.abs(np.asarray(found["front left tyre.force"])[:, :2])
+    assert (across <= 0.91 * loads[:, None] + 1e-9).all()
+    if motion.get("position", (0, 0, 0))[2] > 5.0:
+        assert loads.max() == 0.0
+
+
+def test_numbers_that_are_none_are_named() -> None:
+    system, body = car().system, car().system.bodies["chassis"]
+    hubs = [system.joints["front left hub"], system.joints["front right hub"]]
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ModelError):
+            system.aerodynamics("gale", body, area=bad)
+        with pytest.raises(ModelError):
+            system.power_train("v12", body, hubs, [(0, bad), (1, 2)], 0.1, (1.0,), throttle=0.0)
+        with pytest.raises(ModelError):
+            system.steering("helm", "rack guide", bad, ratio=1.0, stiffness=1.0)
+        with pytest.raises(ModelError):
+            brakes(system, hubs, system.parameters.graph.input("brake"), torque=bad)
+    assert not {"gale", "v12", "helm"} & set(system.forces)
