@@ -15,6 +15,7 @@ from bellcrank.vehicles import (
     Vehicle,
     braking,
     double_lane_change,
+    four_post,
     path_follower,
     ride,
     sine_with_dwell,
@@ -197,6 +198,28 @@ def test_a_ride_over_waves_is_that_of_springs_and_dampers() -> None:
         abs(vertical_weighting(w / (2.0 * np.pi))) * a / np.sqrt(2.0), rel=0.01
     )
     assert found.crest == pytest.approx(np.sqrt(2.0), rel=0.02)
+
+
+def shaken(w: float) -> float:
+    """Heave of a body over that of the posts at a frequency [rad/s]; dampers couple it with pitch."""
+    D, force = -w * w * np.diag([MASS, INERTIA[1]]).astype(complex), np.zeros(2, dtype=complex)
+    for axle, x in (("F", FRONT), ("R", -REAR)):
+        k, arm = 2.0 * (LEVEL[axle] + 2000j * w), np.array([1.0, -x])
+        D += k * np.outer(arm, arm)
+        force += k * arm
+    return float(abs(np.linalg.solve(D, force)[0]))
+
+
+def test_a_shaken_car_is_a_mass_on_springs_and_dampers() -> None:
+    system = driven_cart(linear, SINKING)
+    found = four_post(Vehicle(system, "body"), band=(1.0, 12.0), duration=12.0)
+    exact = np.array([shaken(2.0 * np.pi * f) for f in found.frequency])
+    inner = (found.frequency > 1.5) & (found.frequency < 11.0)
+    assert found.body[inner] == pytest.approx(exact[inner], rel=0.025)
+    assert found.resonance == pytest.approx(found.frequency[np.argmax(exact)], abs=0.1)
+    rolled = four_post(Vehicle(system, "body"), "roll", band=(1.0, 12.0), duration=12.0)
+    level = np.interp(1.5, rolled.frequency, rolled.body)
+    assert level == pytest.approx(1.0 / 0.75, rel=0.15)
 
 
 def test_what_a_manoeuvre_lacks_is_named() -> None:

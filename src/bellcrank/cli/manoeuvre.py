@@ -177,6 +177,22 @@ def ride(
     _told(vehicles.ride(driven, speed, duration, settle=min(2.0, 0.25 * duration)), out, as_json)
 
 
+@manoeuvre.command("four-post")
+def four_post(
+    file: Model,
+    mode: Annotated[str, typer.Option("--mode", help="heave, pitch or roll.")] = "heave",
+    amplitude: Annotated[float, typer.Option("--amplitude", help="Of the posts, in mm.")] = 2.0,
+    car: Said = None,
+    set_: Set = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """A standing car on four posts, through frequencies from 0.5 to 20 Hz."""
+    from bellcrank import vehicles
+
+    _told(vehicles.four_post(_vehicle(file, car, set_), mode, 1e-3 * amplitude), out, as_json)
+
+
 @manoeuvre.command("suspension")
 def suspension(
     file: Model,

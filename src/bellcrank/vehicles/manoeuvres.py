@@ -683,3 +683,111 @@ def ride(
         float((np.sum(felt**4) * interval) ** 0.25),
         a,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class FourPost(Reported):
+    """A car on four posts that move up and down together, in opposition of axles, or of sides.
+
+    frequency: [Hz]. body: Motion of the body over that of the posts: heave, or the pitch or roll angle [rad/m]. load:
+    Change of the load of each tyre over the motion of its post [N/m], largest of all. resonance: Frequency at which the
+    body moves most [Hz]. gain: By how much. hop: Frequency above twice that at which loads change most [Hz].
+    """
+
+    title: ClassVar[str] = "Four-post shaker"
+
+    result: Result
+    mode: str
+    frequency: Array
+    body: Array
+    load: Array
+    resonance: float
+    gain: float
+    hop: float
+
+    @property
+    def values(self) -> Mapping[str, tuple[float, str]]:
+        unit = "" if self.mode == "heave" else "rad/m"
+        return {
+            f"resonance of the body in {self.mode}": (self.resonance, "Hz"),
+            "motion of the body over that of the posts there": (self.gain, unit),
+            "frequency of the largest change of load beyond": (self.hop, "Hz"),
+        }
+
+    @property
+    def plots(self) -> Sequence[Plot]:
+        over, unit = "frequency [Hz]", "" if self.mode == "heave" else "rad/m"
+        return [
+            Plot("Body over posts", over, unit, self.frequency, {self.mode: self.body}),
+            Plot("Change of load over posts", over, "N/m", self.frequency, {"load": self.load}),
+        ]
+
+    @property
+    def subject(self) -> str:
+        return self.result.mechanism.system.name
+
+
+MODES = ("heave", "pitch", "roll")
+
+
+def four_post(
+    vehicle: Vehicle,
+    mode: str = "heave",
+    amplitude: float = 2e-3,
+    band: tuple[float, float] = (0.5, 20.0),
+    duration: float = 20.0,
+    **options: Any,
+) -> FourPost:
+    """Shake a standing car with a sine whose frequency rises through a band [Hz], and read its responses.
+
+    mode: "heave", "pitch" (front against rear) or "roll" (left against right). amplitude: Of each post [m]. The
+    frequency rises in proportion to time; responses are the quotients of Fourier transforms, by which ringing cancels
+    where the body has come to rest again. options: Those of `simulate`.
+    """
+    from bellcrank.errors import unknown_name
+    from bellcrank.program.functions import sin, where
+
+    if mode not in MODES:
+        raise unknown_name("mode of a four-post shaker", mode, MODES)
+    low, high = band
+    if not 0.0 < low < high or not duration > 4.0 / low or not amplitude > 0.0:
+        raise ModelError(
+            "a four-post shaker needs a rising band, an amplitude, and time for four of its slowest waves"
+        )
+    rest = 0.15 * duration
+    # Whole waves, so that the posts end where they began: dampers would miss a step of the road.
+    last = np.floor(0.5 * (low + high) * (duration - rest)) / (0.5 * (low + high))
+    middle = float(np.mean([t.frame.start_position()[0] for t in vehicle.tyres]))
+
+    def wave(t: Any) -> Any:
+        phase = 2.0 * np.pi * (low * t + 0.5 * (high - low) / last * t * t)
+        return where(t < last, amplitude * sin(phase), 0.0)
+
+    def road(x: Any, y: Any, t: Any) -> Any:
+        side = {"heave": 1.0, "pitch": where(x > middle, 1.0, -1.0), "roll": where(y > 0.0, 1.0, -1.0)}[mode]
+        return side * wave(t)
+
+    interval = 1.0 / (20.0 * high)
+    count = int(duration / interval)
+    run = vehicle.on(road).run(0.0, interval * count, [], **{"output": count, **options})
+    turned = np.asarray(run[f"{vehicle.body}.rotation"])
+    moved = {
+        "heave": lambda: np.asarray(run[f"{vehicle.body}.position.z"]),
+        "pitch": lambda: np.arctan2(turned[:, 2, 0], turned[:, 0, 0]),
+        "roll": lambda: np.arcsin(np.clip(turned[:, 2, 1], -1.0, 1.0)),
+    }[mode]()
+    time = np.asarray(run.time)
+    drive = np.fft.rfft(np.array([float(wave(t)) for t in time]))
+    f = np.fft.rfftfreq(len(time), interval)
+    seen = (f >= low) & (f <= high)
+
+    def response(values: Array) -> Array:
+        return np.asarray(np.abs(np.fft.rfft(values - values[0])[seen] / drive[seen]))
+
+    body = response(moved)
+    loads = [response(np.asarray(run[f"{tyre.name}.load"])) for tyre in vehicle.tyres]
+    load, shown = np.max(loads, axis=0), f[seen]
+    k = int(np.argmax(body))
+    beyond = shown > 2.0 * shown[k]
+    hop = float(shown[beyond][np.argmax(load[beyond])]) if beyond.any() else float("nan")
+    return FourPost(run, mode, shown, body, load, float(shown[k]), float(body[k]), hop)
