@@ -156,10 +156,6 @@ class StepSteer(Reported):
     def plots(self) -> Sequence[Plot]:
         return self.motion.plots()
 
-    @property
-    def subject(self) -> str:
-        return self.result.mechanism.system.name
-
 
 def step_steer(
     vehicle: Vehicle, speed: float, angle: float, rise: float = 0.1, duration: float = 4.0, **options: Any
@@ -248,10 +244,6 @@ class Braking(Reported):
             Plot("Off its line", "way [m]", "m", at[:, 0] - at[0, 0], {"to the left": at[:, 1] - at[0, 1]}),
         ]
 
-    @property
-    def subject(self) -> str:
-        return self.result.mechanism.system.name
-
 
 def braking(vehicle: Vehicle, speed: float, pedal: float, duration: float = 10.0, **options: Any) -> Braking:
     """Brake from a speed [m/s] with a value of the brake parameter, the steering held, to standstill.
@@ -323,10 +315,6 @@ class BrakeInTurn(Reported):
     @property
     def plots(self) -> Sequence[Plot]:
         return self.motion.plots([self.touched])
-
-    @property
-    def subject(self) -> str:
-        return self.result.mechanism.system.name
 
 
 def brake_in_turn(
@@ -419,10 +407,6 @@ class SineWithDwell(Reported):
     def plots(self) -> Sequence[Plot]:
         return self.motion.plots()
 
-    @property
-    def subject(self) -> str:
-        return self.result.mechanism.system.name
-
 
 def sine_with_dwell(
     vehicle: Vehicle, speed: float, angle: float, frequency: float = 0.7, dwell: float = 0.5, **options: Any
@@ -499,10 +483,6 @@ class LaneChange(Reported):
         }
         curves = {"car": self.places.T, "path": self.path.T, **cones}
         return [Plot("Path", "along [m]", "m", self.path[:, 0], curves), *self.motion.plots()]
-
-    @property
-    def subject(self) -> str:
-        return self.result.mechanism.system.name
 
 
 def lanes(width: float) -> tuple[tuple[float, float, float, float], ...]:
@@ -650,10 +630,6 @@ class Ride(Reported):
             Plot("Its spectral density", "frequency [Hz]", "m²/s³", f[seen], {"density": density[seen]}),
         ]
 
-    @property
-    def subject(self) -> str:
-        return self.result.mechanism.system.name
-
 
 def ride(
     vehicle: Vehicle, speed: float, duration: float, place: str = "", settle: float = 2.0, **options: Any
@@ -722,10 +698,6 @@ class FourPost(Reported):
             Plot("Change of load over posts", over, "N/m", self.frequency, {"load": self.load}),
         ]
 
-    @property
-    def subject(self) -> str:
-        return self.result.mechanism.system.name
-
 
 MODES = ("heave", "pitch", "roll")
 
@@ -741,8 +713,8 @@ def four_post(
     """Shake a standing car with a sine whose frequency rises through a band [Hz], and read its responses.
 
     mode: "heave", "pitch" (front against rear) or "roll" (left against right). amplitude: Of each post [m]. The
-    frequency rises in proportion to time; responses are the quotients of Fourier transforms, by which ringing cancels
-    where the body has come to rest again. options: Those of `simulate`.
+    frequency rises in proportion to time; responses are quotients of Fourier transforms, of half the difference of two
+    runs with opposite posts. options: Those of `simulate`.
     """
     from bellcrank.errors import unknown_name
     from bellcrank.program.functions import sin, where
@@ -761,31 +733,35 @@ def four_post(
 
     def wave(t: Any) -> Any:
         phase = 2.0 * np.pi * (low * t + 0.5 * (high - low) / last * t * t)
-        return where(t < last, amplitude * sin(phase), 0.0)
+        value: Any = where(t < last, amplitude * sin(phase), 0.0)
+        return value
 
-    def road(x: Any, y: Any, t: Any) -> Any:
-        side = {"heave": 1.0, "pitch": where(x > middle, 1.0, -1.0), "roll": where(y > 0.0, 1.0, -1.0)}[mode]
-        return side * wave(t)
+    def shaken(sense: float) -> Result:
+        def road(x: Any, y: Any, t: Any) -> Any:
+            along, across = where(x > middle, sense, -sense), where(y > 0.0, sense, -sense)
+            return {"heave": sense, "pitch": along, "roll": across}[mode] * wave(t)
+
+        return vehicle.on(road).run(0.0, interval * count, [], **{"output": count, **options})
+
+    def measured(run: Result) -> Array:
+        turned = np.asarray(run[f"{vehicle.body}.rotation"])
+        moved = {
+            "heave": np.asarray(run[f"{vehicle.body}.position.z"]),
+            "pitch": np.arctan2(turned[:, 2, 0], turned[:, 0, 0]),
+            "roll": np.arcsin(np.clip(turned[:, 2, 1], -1.0, 1.0)),
+        }[mode]
+        return np.array([moved, *(np.asarray(run[f"{tyre.name}.load"]) for tyre in vehicle.tyres)])
 
     interval = 1.0 / (20.0 * high)
     count = int(duration / interval)
-    run = vehicle.on(road).run(0.0, interval * count, [], **{"output": count, **options})
-    turned = np.asarray(run[f"{vehicle.body}.rotation"])
-    moved = {
-        "heave": lambda: np.asarray(run[f"{vehicle.body}.position.z"]),
-        "pitch": lambda: np.arctan2(turned[:, 2, 0], turned[:, 0, 0]),
-        "roll": lambda: np.arcsin(np.clip(turned[:, 2, 1], -1.0, 1.0)),
-    }[mode]()
-    time = np.asarray(run.time)
-    drive = np.fft.rfft(np.array([float(wave(t)) for t in time]))
-    f = np.fft.rfftfreq(len(time), interval)
+    run = shaken(1.0)
+    # What a car does alike whichever way the posts go, as when its dampers jack it down, is no response to them.
+    both = 0.5 * (measured(run) - measured(shaken(-1.0)))
+    drive = np.fft.rfft(np.array([float(wave(t)) for t in np.asarray(run.time)]))
+    f = np.fft.rfftfreq(count + 1, interval)
     seen = (f >= low) & (f <= high)
 
-    def response(values: Array) -> Array:
-        return np.asarray(np.abs(np.fft.rfft(values - values[0])[seen] / drive[seen]))
-
-    body = response(moved)
-    loads = [response(np.asarray(run[f"{tyre.name}.load"])) for tyre in vehicle.tyres]
+    body, *loads = np.abs(np.fft.rfft(both, axis=1)[:, seen] / drive[seen])
     load, shown = np.max(loads, axis=0), f[seen]
     k = int(np.argmax(body))
     beyond = shown > 2.0 * shown[k]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bellcrank.base.version import __version__
+from bellcrank.result.result import Result
 from bellcrank.view.curves import COLOURS, Curve, Panel, pretty
 from bellcrank.view.pages import policy, template, text
 from bellcrank.view.svg import chart
@@ -45,9 +46,10 @@ class Plot:
 
 
 class Reported:
-    """What can be reported. title: In a few words, with its standard."""
+    """What can be reported. title: In a few words, with its standard. result: The run it is of, where there is one."""
 
     title: ClassVar[str]
+    result: Result
 
     @property
     def values(self) -> Mapping[str, tuple[float, str]]:
@@ -62,7 +64,7 @@ class Reported:
     @property
     def subject(self) -> str:
         """Of what it is."""
-        raise NotImplementedError
+        return self.result.mechanism.system.name
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write the report as one HTML file."""
