@@ -758,7 +758,7 @@ def four_post(
     # What a car does alike whichever way the posts go, as when its dampers jack it down, is no response to them.
     both = 0.5 * (measured(run) - measured(shaken(-1.0)))
     drive = np.fft.rfft(np.array([float(wave(t)) for t in np.asarray(run.time)]))
-    f = np.fft.rfftfreq(count + 1, interval)
+    f: Array = np.asarray(np.fft.rfftfreq(count + 1, interval), dtype=np.float64)
     seen = (f >= low) & (f <= high)
 
     body, *loads = np.abs(np.fft.rfft(both, axis=1)[:, seen] / drive[seen])
