@@ -36,6 +36,23 @@ def test_all_formulations_agree() -> None:
     agree(loop(), spread=0.3)
 
 
+def test_a_rod_that_bends_in_a_plane_flies_in_space() -> None:
+    """Its plane turns with it: momentum and energy stay."""
+    system = System("flight", gravity=(0.0, 0.0, 0.0))
+    member = rod("rod", 1.0, circle(0.04), RUBBER, bending=(0, 3), torsion=0, curvature=(0.0, 0.0, 0.5))
+    body = system.flexible_body("rod", member)
+    system.free("loose", system.ground, body.node("start"))
+    start = {
+        "loose": {"velocity": (1.0, 2.0, -0.5), "angular_velocity": (3.0, 4.0, 5.0)},
+        "rod": {"bending_z 1": (0.6, 0.5)},
+    }
+    run = system.simulate(0.1, tolerance=1e-11, output=10, initial=start)
+    for name in ("momentum", "angular_momentum", "energy.total"):
+        values = run[name].to_numpy()
+        assert np.ptp(values, axis=0).max() < 1e-9 * np.abs(values).max(), name
+    assert np.ptp(run["rod.strain_energy"]) > 1e-2 * run["energy.total"][0]
+
+
 def cantilever(**options: object) -> System:
     """A rod on a wall."""
     system = System("cantilever", gravity=(0.0, -9.81, 0.0))
