@@ -157,10 +157,10 @@ def exudyn(layout: Layout, fine: Array, repeats: int = 3) -> list[Found]:
 
 
 def front(runs: list[Found]) -> list[Found]:
-    """Those that no cheaper run beats, the cheapest first."""
+    """Those that no cheaper run beats or nearly reaches, the cheapest first."""
     kept: list[Found] = []
     for run in sorted(runs, key=lambda r: r.seconds):
-        if not kept or run.error < kept[-1].error:
+        if not kept or run.error < 0.9 * kept[-1].error:
             kept.append(run)
     return kept
 
