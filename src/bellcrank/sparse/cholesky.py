@@ -24,6 +24,7 @@ from scipy.linalg.blas import dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf
 
 from bellcrank.errors import BellcrankError
+from bellcrank.program.loops import Ints, Reals2, entry
 from bellcrank.sparse.dissection import dissected
 from bellcrank.sparse.types import Array, Index, Sparse
 
@@ -172,7 +173,8 @@ class Elimination:
             update = np.zeros((u, u), order="F")
             self._entries(lower, front, where, own, below)
             for child in front.children:
-                _extend(own, below, update, where[self.fronts[child].border], updates.pop(child))
+                at = where[self.fronts[child].border]
+                extend(own.T, below.T, update.T, at, updates.pop(child).T)
             if self.tail and front.end == len(self.order):
                 # Only the lower half was added up.
                 tail = _pivoted(np.tril(own) + np.tril(own, -1).T)
@@ -204,15 +206,23 @@ class Elimination:
         below[row[~inside] - p, column[~inside]] = value[~inside]
 
 
-def _extend(own: Array, below: Array, update: Array, at: Index, child: Array) -> None:
-    """Add a child's update to the parent's front; `at`: its rows there, ascending."""
-    p = len(own)
-    k = int(np.searchsorted(at, p))
-    if k:
-        own[np.ix_(at[:k], at[:k])] += child[:k, :k]
-        below[np.ix_(at[k:] - p, at[:k])] += child[k:, :k]
-    if k < len(at):
-        update[np.ix_(at[k:] - p, at[k:] - p)] += child[k:, k:]
+@entry
+def extend(own: Reals2, below: Reals2, update: Reals2, at: Ints, child: Reals2) -> int:
+    """Add a child's update to the parent's front, lower halves alone; `at`: its rows there, ascending.
+
+    All matrices transposed: LAPACK's columns are rows here.
+    """
+    p = own.shape[0]
+    for j in range(len(at)):
+        column = at[j]
+        for i in range(j, len(at)):
+            if column >= p:
+                update[column - p, at[i] - p] += child[j, i]
+            elif at[i] >= p:
+                below[column, at[i] - p] += child[j, i]
+            else:
+                own[column, at[i]] += child[j, i]
+    return 0
 
 
 def _pivoted(matrix: Array) -> Any:
