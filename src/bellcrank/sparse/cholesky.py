@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from scipy.linalg.blas import dsyrk, dtrsm
+from scipy.linalg.blas import dsyrk, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf
 
 from bellcrank.errors import BellcrankError
@@ -258,14 +258,17 @@ class Factor:
         order = self.elimination.order
         for k in range(0, columns.shape[1], TOGETHER):
             x = np.ascontiguousarray(columns[order, k : k + TOGETHER])
+            # One column alone is a vector: solving for it waits for memory, and a matrix would be copied first.
+            x = x.ravel() if x.shape[1] == 1 else x
             for front, block in zip(self.elimination.fronts, self._blocks, strict=False):
                 _forward(front, block, x)
             if self._tail is not None:
                 lu, size = self._tail
-                x[-len(size) :] = la.lu_solve(lu, x[-len(size) :] / size[:, None]) / size[:, None]
+                by = size if x.ndim == 1 else size[:, None]
+                x[-len(size) :] = la.lu_solve(lu, x[-len(size) :] / by) / by
             for front, block in reversed(list(zip(self.elimination.fronts, self._blocks, strict=False))):
                 _backward(front, block, x)
-            found[order, k : k + TOGETHER] = x
+            found[order, k : k + TOGETHER] = x.reshape(len(x), -1)
         return found.reshape(given.shape)
 
     def half(self, unknowns: Index) -> tuple[Index, Array]:
@@ -294,7 +297,10 @@ def _forward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     own, below = block
     # The transposed view is in Fortran's order, so that LAPACK works in place.
     mine = x[front.start : front.end]
-    dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+    if x.ndim == 1:
+        dtrsv(own, mine, lower=1, overwrite_x=1)
+    else:
+        dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=1, overwrite_b=1)
     if len(front.border):
         x[front.border] -= below @ mine
 
@@ -304,4 +310,7 @@ def _backward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     mine = x[front.start : front.end]
     if len(front.border):
         mine -= below.T @ x[front.border]
-    dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=0, overwrite_b=1)
+    if x.ndim == 1:
+        dtrsv(own, mine, lower=1, trans=1, overwrite_x=1)
+    else:
+        dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=0, overwrite_b=1)
