@@ -297,6 +297,9 @@ def _forward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     own, below = block
     # The transposed view is in Fortran's order, so that LAPACK works in place.
     mine = x[front.start : front.end]
+    if not mine.any():
+        # Loads at few unknowns reach what lies above them alone.
+        return
     if x.ndim == 1:
         dtrsv(own, mine, lower=1, overwrite_x=1)
     else:
