@@ -134,7 +134,9 @@ def ours(layout: Layout, fine: Array, repeats: int = 10) -> list[Found]:
                 options: dict[str, Any] = {"tolerance": tolerance, "output": times}
                 error = off(places(compiled.simulate(DURATION, **options)), fine, layout)
                 seconds = fastest(partial(compiled.simulate, DURATION, **options), repeats)
-                setting = f"{coordinates} coordinates a rod, {coordinates + more} slices, tolerance {tolerance:g}"
+                setting = (
+                    f"{coordinates} coordinates a rod, {coordinates + more} slices, tolerance {tolerance:g}"
+                )
                 found.append(Found(error, seconds, setting))
     return found
 
@@ -152,7 +154,9 @@ def exudyn(layout: Layout, fine: Array, repeats: int = 3) -> list[Found]:
             except ArithmeticError:
                 continue
             seconds = min(fastest(prepared(layout, elements, steps)[0], 1) for _ in range(repeats))
-            runs.append(Found(off(found(), fine, layout), seconds, f"{elements} elements a rod, {steps} steps"))
+            runs.append(
+                Found(off(found(), fine, layout), seconds, f"{elements} elements a rod, {steps} steps")
+            )
     return runs
 
 
@@ -178,7 +182,9 @@ def main() -> None:
             for run in runs:
                 print(f"{layout.name:13} {code:9} {run}")
         for accuracy in ACCURACIES:
-            best = {code: next((r for r in runs if r.error <= accuracy), None) for code, runs in codes.items()}
+            best = {
+                code: next((r for r in runs if r.error <= accuracy), None) for code, runs in codes.items()
+            }
             mine, theirs = best["bellcrank"], best.get("exudyn")
             if mine is not None and theirs is not None:
                 print(f"{layout.name:13} to {accuracy:g}: {theirs.seconds / mine.seconds:.1f} times as fast")

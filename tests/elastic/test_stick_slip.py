@@ -15,7 +15,7 @@ WIDTH = 100.0
 
 
 def oscillator(t: np.ndarray) -> np.ndarray:
-    """Slips from rest until it is as fast as the wall, sticks until friction is spent, slips on; one radian a second."""
+    """Slips until it is as fast as the wall, sticks until friction is spent, slips on; one radian a second."""
     caught = np.arcsin(SPEED / PLACE)
     at = PLACE * (1.0 - np.cos(caught))
     loose = caught + (PLACE - at) / SPEED

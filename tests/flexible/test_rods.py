@@ -115,7 +115,9 @@ def test_loops_in_the_plane_are_those_in_space() -> None:
     assert np.allclose(own[:, :4], other[:, [0, 3, 9, 10]], atol=1e-14)
     assert np.allclose(own[:, 4:].reshape(2, n, 3), other[:, 12:].reshape(2, n, 6)[..., screw], atol=1e-13)
     bias = space.biases(outer).evaluate(np.concatenate([q, rates]))[1:].reshape(2, 6)[:, screw]
-    assert np.allclose(flat.biases(inner).evaluate(np.concatenate([q, rates]))[1:].reshape(2, 3), bias, atol=1e-12)
+    assert np.allclose(
+        flat.biases(inner).evaluate(np.concatenate([q, rates]))[1:].reshape(2, 3), bias, atol=1e-12
+    )
     start = np.zeros((2, 6))
     start[0, 2], start[1, 2:5] = 1.3, (0.7, -0.4, 0.9)
     moved = np.concatenate([q, rates, du])

@@ -54,8 +54,8 @@ class Bounds(NamedTuple):
 class Line(NamedTuple):
     """A rod with a surface, as the loops see it.
 
-    chain: See :mod:`bellcrank.flexible.spatial_rods`. pieces: Slices of it, each from one section; ends: Where each ends,
-    0 at the next section and 1 at a station. stations: How many. spline: From values there to coefficients.
+    chain: See :mod:`bellcrank.flexible.spatial_rods`. pieces: Slices of it, each from one section; ends: Where each
+    ends, 0 at the next section and 1 at a station. stations: How many. spline: From values there to coefficients.
     at_stations: The other way round. step: Between stations [m]. length: [m]. rest: Surface of the straight rod. spans:
     Of each node the arc and the radius that it covers from its middle, and the radius at which that lies [m]. reach: No
     vertex is further from the axis [m]. body: Depth in the straight rod.

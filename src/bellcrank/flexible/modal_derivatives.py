@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from bellcrank.flexible.model import Array, SecondOrder
 from bellcrank.flexible.nodal_inertia import NodalInertia
 from bellcrank.math.vectors import IDENTITY, Matrix, Vector

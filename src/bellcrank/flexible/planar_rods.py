@@ -238,9 +238,7 @@ class Chain(NamedTuple):
     def own(self, i: int) -> Mass:
         """Of a section."""
         table = self.mass
-        return Mass(
-            table[i, 0], table[i, 1], table[i, 2], table[i, 3], table[i, 4], table[i, 5], table[i, 6]
-        )
+        return Mass(table[i, 0], table[i, 1], table[i, 2], table[i, 3], table[i, 4], table[i, 5], table[i, 6])
 
     @property
     def kept(self) -> int:

@@ -222,9 +222,7 @@ class RodRoutines:
         self.masses = self.moments + width * n
         self.weights = self.masses + n * (n + 1) // 2
         slices = len(chain.mass) - 1
-        self.forces = Routine(
-            forces(slices), (chain,), 0, "rod forces", (), (n, n, n, 2 * width), width + n
-        )
+        self.forces = Routine(forces(slices), (chain,), 0, "rod forces", (), (n, n, n, 2 * width), width + n)
 
     @property
     def station_numbers(self) -> int:

@@ -23,12 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 from bellcrank.base.reach import is_size, shown, within
 from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
+from bellcrank.flexible import planar_rods
 from bellcrank.flexible.member import FlexibleMember
 from bellcrank.flexible.recovery import Field
-from bellcrank.flexible import planar_rods
 from bellcrank.flexible.rod_motion import RodRoutines
-from bellcrank.flexible.spatial_rods import Chain, Slices, Stations
 from bellcrank.flexible.sections import Profile, Section, section_at
+from bellcrank.flexible.spatial_rods import Chain, Slices, Stations
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

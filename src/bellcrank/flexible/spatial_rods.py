@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bellcrank.math.vectors import IDENTITY, ZERO, Matrix, Vector
-from bellcrank.program.loops import Ints, Reals, Reals2, compiled, reals
+from bellcrank.program.loops import Ints, Reals, Reals2, compiled
 
 TERMS = 12
 """Of the series below. For slices that turn by pi, where Magnus' series ends to converge, the rest is 1e-17."""
@@ -246,7 +246,8 @@ class Chain(NamedTuple):
     """A rod as the loops see it.
 
     used: Components of the strain that have coordinates. firsts: The first coordinate of each, and how many there are
-    in all. slices: From one section to the next. mass: Of the sections (slices + 1, 10): mass, first moment, second moment (xx, yy, zz, xy, xz, yz).
+    in all. slices: From one section to the next. mass: Of the sections (slices + 1, 10): mass, first moment, second
+    moment (xx, yy, zz, xy, xz, yz).
     """
 
     used: Ints
@@ -371,4 +372,16 @@ def at(array: Reals, first: int) -> Screw:
     )
 
 
-__all__ = ["NOTHING", "Chain", "Frame", "Passage", "Screw", "Slices", "Stations", "at", "exponential", "hat", "put"]
+__all__ = [
+    "NOTHING",
+    "Chain",
+    "Frame",
+    "Passage",
+    "Screw",
+    "Slices",
+    "Stations",
+    "at",
+    "exponential",
+    "hat",
+    "put",
+]

@@ -179,10 +179,7 @@ def _members(raws: Sequence[RawLink]) -> dict[str, tuple[MemberShape, Mapping[st
         if raw.member is not None and raw.node is not None:
             carrier = raw.name if raw.reverse else raws[raw.parent].name
             used.setdefault(carrier, (raw.member, {}))[1][raw.node.name] = raw.node
-    return {
-        name: member_parts(member, nodes.values())
-        for name, (member, nodes) in used.items()
-    }
+    return {name: member_parts(member, nodes.values()) for name, (member, nodes) in used.items()}
 
 
 def _build(

@@ -11,9 +11,7 @@ from bellcrank.mechanics.flexible import MemberShape, NodePlace, NodeShape, Shap
 from bellcrank.mechanics.rods import rod_parts, station_places
 
 
-def member_parts(
-    member: FlexibleMember, nodes: Iterable[Any]
-) -> tuple[MemberShape, Mapping[str, NodePlace]]:
+def member_parts(member: FlexibleMember, nodes: Iterable[Any]) -> tuple[MemberShape, Mapping[str, NodePlace]]:
     """Inertia and stiffness of a member, and some of its nodes by name."""
     if isinstance(member, Rod):
         return rod_parts(member, nodes)
