@@ -381,6 +381,11 @@ class Rod(FlexibleMember):
         return self.station(float(arcs[k]))
 
     @property
+    def loop_advice(self) -> str:
+        """A straight rod that keeps its length cannot yield along its axis."""
+        return "" if self.counts[3] else f"give rod {self.name!r} a coordinate of stretch (stretch=1)"
+
+    @property
     def extent(self) -> float:
         """Its length [m]."""
         return self.length
