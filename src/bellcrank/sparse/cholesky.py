@@ -173,8 +173,8 @@ class Elimination:
             update = np.zeros((u, u), order="F")
             self._entries(lower, front, where, own, below)
             for child in front.children:
-                at = where[self.fronts[child].border]
-                extend(own.T, below.T, update.T, at, updates.pop(child).T)
+                rows = where[self.fronts[child].border]
+                extend(own.T, below.T, update.T, rows, updates.pop(child).T)
             if self.tail and front.end == len(self.order):
                 # Only the lower half was added up.
                 tail = _pivoted(np.tril(own) + np.tril(own, -1).T)
