@@ -25,7 +25,7 @@ class Gradients:
         a, _, elements, points = grads.shape
         self.dofs = np.asarray(basis.element_dofs).T
         self.shapes = np.ascontiguousarray(grads.transpose(2, 0, 1, 3)).reshape(elements, a, 3 * points)
-        self.volume = np.asarray(basis.dx)
+        self.volume = np.ascontiguousarray(basis.dx)
         self.nodes, self.points, self.corners = int(basis.N), points, a
 
     def chunks(self) -> Iterator[slice]:
