@@ -204,9 +204,12 @@ class Mechanism(StudyMethods):
         if len(partition.dependent) < len(self.kept):
             used = {e for g in partition.groups for e, _ in g.pivots}
             lost = next(self.equation_names[e] for e in self.kept if e not in used)
+            members = [body.member for body in self.system.bodies.values() if body.member is not None]
+            advice = [member.loop_advice for member in members if member.loop_advice]
             raise SingularMechanism(
                 f"{self.system.name!r} stands in a singular configuration at t = {state.t:g} s: the equation "
-                f"'{lost}' depends on the others there; start a little to one side of it"
+                f"'{lost}' depends on the others there; "
+                + " or ".join([*advice, "start a little to one side of it"])
             )
         return partition
 
