@@ -11,19 +11,22 @@ import sys
 import time
 import urllib.request
 import xml.etree.ElementTree as ET
+from importlib import import_module, metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from scipy import special
 
 from bellcrank.cli.inputs import model
 from bellcrank.view.live import Viewer
 from cli.conftest import Call
 
+doctor = import_module("bellcrank.cli.doctor")
 COMMANDS = (
     *("run", "check", "count", "equilibrium", "linearize", "plot", "report", "view"),
-    *("quantities", "convert", "verify", "examples", "sweep", "optimise", "drive", "cad"),
+    *("quantities", "convert", "verify", "examples", "sweep", "optimise", "drive", "cad", "doctor"),
 )
 
 
@@ -409,3 +412,32 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
         err = run.stderr.read()
         run.wait(timeout=60)
     assert err == b""
+
+
+def test_doctor_finds_what_is_there_and_tests_it(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = call("doctor", "--json").json
+    assert found["ok"]
+    assert {"numpy", "llvmlite", "scipy"} <= {f["what"] for f in found["packages"]}
+    assert {"view", "cad", "fmu"} <= {f["what"] for f in found["extras"]} <= set(doctor._WHAT)
+    kept = next(f for f in found["for_some_tasks"] if f["what"] == "machine code on disk")
+    assert kept["ok"]
+    assert len(found["self-test"]) == 3
+
+    versions = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "1.2" if name == "scipy" else versions(name))
+    Path("a file").touch()
+    monkeypatch.setenv("BELLCRANK_CACHE", str(Path("a file", "kernels").resolve()))
+    answer = call("doctor")
+    assert answer.status == 1
+    assert "pip install 'scipy>=1.11'" in answer.out
+    assert answer.out.endswith("to be mended: scipy\n")
+
+    monkeypatch.setattr(metadata, "version", versions)
+    monkeypatch.setattr(special, "ellipk", lambda m: 1.7)
+    monkeypatch.setattr(doctor, "_drawing", lambda: doctor.Finding("pictures", "not asked again"))
+    answer = call("doctor")
+    assert answer.status == 1
+    assert "BELLCRANK_CACHE=FOLDER" in answer.out
+    assert answer.out.endswith(
+        "to be mended: angle after a quarter of the period, rate there, by the energy\n"
+    )
