@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -70,3 +73,15 @@ def test_missing_packages_are_named_with_an_extra_that_brings_them() -> None:
     assert found >= 12
     with pytest.raises(bellcrank.ModelError, match=r"a test needs nothing: pip install 'bellcrank\[none\]'"):
         needed("no_such_package", "a test", "nothing", "none")
+
+
+def test_every_command_works_or_names_an_extra_without_optional_packages() -> None:
+    script = Path(__file__).with_name("bare.py")
+    done = subprocess.run(
+        [sys.executable, str(script), "--block"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CFLAGS": "-O0"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("needs the extra") >= 7
