@@ -108,9 +108,9 @@ def main() -> int:
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        Path("two.study").write_text(STUDY)
-        Path("robot.urdf").write_text(URDF)
-        Path("part.step").write_text("ISO-10303-21;")
+        Path("two.study").write_text(STUDY, encoding="utf-8")
+        Path("robot.urdf").write_text(URDF, encoding="utf-8")
+        Path("part.step").write_text("ISO-10303-21;", encoding="utf-8")
         for words, extra in COMMANDS:
             if words == SLOW and "--block" in sys.argv:
                 continue

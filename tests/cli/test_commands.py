@@ -145,6 +145,7 @@ def test_a_failing_run_keeps_what_it_has(call: Call) -> None:
     assert len(call("plot", "part.h5", "--json", "ball.position.z").json["time"]) >= 50
 
 
+@pytest.mark.posix
 def test_interrupt_keeps_the_part(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "bellcrank.cli", "run", "slider_crank", "-d", "1e8", "--out", "long.h5"]
     with subprocess.Popen(
@@ -250,6 +251,7 @@ def test_view_serves_until_it_is_ended(
     assert answers == [200, 51 if what == "result" else 1001]
 
 
+@pytest.mark.posix
 def test_view_ends_at_ctrl_c(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bellcrank.cli", "view", "pendulum", "--no-browser", "-d", "1"]
     process = subprocess.Popen(
