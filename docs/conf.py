@@ -27,6 +27,7 @@ extensions = [
     "docstrings",
     "equations",
     "executed",
+    "extras",
     "gallery",
     "manual",
     "mathml",

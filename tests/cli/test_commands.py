@@ -420,7 +420,7 @@ def test_doctor_finds_what_is_there_and_tests_it(call: Call, monkeypatch: pytest
     found = call("doctor", "--json").json
     assert found["ok"]
     assert {"numpy", "llvmlite", "scipy"} <= {f["what"] for f in found["packages"]}
-    assert {"view", "cad", "fmu"} <= {f["what"] for f in found["extras"]} <= set(doctor._WHAT)
+    assert {"view", "cad", "fmu"} <= {f["what"] for f in found["extras"]} <= set(doctor.EXTRAS)
     kept = next(f for f in found["for_some_tasks"] if f["what"] == "machine code on disk")
     assert kept["ok"]
     assert len(found["self-test"]) == 3

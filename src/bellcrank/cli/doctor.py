@@ -23,7 +23,7 @@ DEVELOPMENT = ("test", "docs", "bench")
 """Extras of those who work on the package itself."""
 PATIENCE = 60.0
 """Seconds after which a picture that is not there is given up; one takes a second or two."""
-_WHAT = {
+EXTRAS = {
     "view": "plots, the viewer, the page of a drive",
     "picture": "pictures and films",
     "plotly": "curves to zoom into",
@@ -38,6 +38,7 @@ _WHAT = {
     "gym": "environments of gymnasium",
     "fmu": "FMUs for other platforms, FMUs as controllers",
 }
+"""What the extras of a user are for."""
 _MISSING = "missing"
 
 
@@ -105,7 +106,7 @@ def _machine() -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
-    for requirement in _requirements():
+    for requirement in requirements():
         if requirement.extra:
             continue
         found = requirement.found()
@@ -115,14 +116,14 @@ def _packages() -> Iterator[Finding]:
 
 def _extras() -> Iterator[Finding]:
     by_extra: dict[str, list[Requirement]] = {}
-    for requirement in _requirements():
+    for requirement in requirements():
         if requirement.extra and requirement.extra not in DEVELOPMENT:
             by_extra.setdefault(requirement.extra, []).append(requirement)
     for extra, requirements in by_extra.items():
         versions = {r.name: r.found() for r in requirements}
         there = all(v and r.met(v) for r, v in zip(requirements, versions.values(), strict=True))
         words = ", ".join(f"{name} {version or _MISSING}" for name, version in versions.items())
-        what = _WHAT.get(extra, "")
+        what = EXTRAS.get(extra, "")
         advice = "" if there else f"{what}: pip install 'bellcrank[{extra}]'".removeprefix(": ")
         yield Finding(extra, words, there or None, advice)
 
@@ -152,7 +153,7 @@ class Requirement:
         return _numbers(version) >= _numbers(self.least)
 
 
-def _requirements() -> Iterator[Requirement]:
+def requirements() -> Iterator[Requirement]:
     """What the metadata of the installed package say; see PEP 508."""
     for line in metadata.requires("bellcrank") or ():
         wanted, _, marker = line.partition(";")
@@ -272,4 +273,4 @@ def _self_test() -> Iterator[Finding]:
         yield Finding(what, f"{value:.10g}, exact {exact:.10g}", wrong < 1e-8)
 
 
-__all__ = ["doctor"]
+__all__ = ["DEVELOPMENT", "EXTRAS", "doctor", "requirements"]
