@@ -115,13 +115,13 @@ def _packages() -> Iterator[Finding]:
 
 
 def _extras() -> Iterator[Finding]:
-    by_extra: dict[str, list[Requirement]] = {}
+    brought: dict[str, list[Requirement]] = {}
     for requirement in requirements():
         if requirement.extra and requirement.extra not in DEVELOPMENT:
-            by_extra.setdefault(requirement.extra, []).append(requirement)
-    for extra, requirements in by_extra.items():
-        versions = {r.name: r.found() for r in requirements}
-        there = all(v and r.met(v) for r, v in zip(requirements, versions.values(), strict=True))
+            brought.setdefault(requirement.extra, []).append(requirement)
+    for extra, packages in brought.items():
+        versions = {r.name: r.found() for r in packages}
+        there = all(v and r.met(v) for r, v in zip(packages, versions.values(), strict=True))
         words = ", ".join(f"{name} {version or _MISSING}" for name, version in versions.items())
         what = EXTRAS.get(extra, "")
         advice = "" if there else f"{what}: pip install 'bellcrank[{extra}]'".removeprefix(": ")
