@@ -31,6 +31,7 @@ extensions = [
     "gallery",
     "manual",
     "mathml",
+    "model_keys",
     "packages",
 ]
 exclude_patterns = ["_build", "extensions", "_static"]
