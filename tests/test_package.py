@@ -17,6 +17,7 @@ import bellcrank
 from bellcrank.base.optional import needed
 from bellcrank.base.provided import provided
 from bellcrank.model import System
+from bellcrank.result.result import Result
 
 
 def test_type_checkers_see_every_name() -> None:
@@ -49,6 +50,8 @@ def test_a_model_file_is_loaded() -> None:
         (System.inverse_dynamics, "inverse dynamics"),
         (System.sensitivity, "sensitivity"),
         (System.mechanism, "analyse"),
+        (Result.picture, "picture"),
+        (Result.video, "video"),
     ],
 )
 def test_methods_spell_out_the_arguments_of_their_functions(method: Callable, service: str) -> None:
