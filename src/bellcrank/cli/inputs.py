@@ -94,6 +94,17 @@ def model(text: str) -> System:
     return _example(text)
 
 
+def study(text: str) -> str:
+    """The path of a study file, or of that of an example."""
+    from bellcrank.cli.library import examples
+
+    if Path(text).exists() or "/" in text or Path(text).suffix not in ("", ".study"):
+        return text
+    example = examples().get(text.replace("-", "_").removesuffix(".study"))
+    found = None if example is None else example.study
+    return text if found is None else str(found)
+
+
 def _example(text: str) -> System:
     from bellcrank.cli.library import examples, find
     from bellcrank.errors import ModelError

@@ -41,7 +41,8 @@ class Stopwatch:
         """Figures in seconds, and as shares of real time.
 
         median, p99: Of the steps kept. worst, late: Longest step, and how many took longer than they simulate,
-        of all. lag, now: Behind the clock, at most and before the last step. dropped: Time given up where the machine was stopped.
+        of all. lag, now: Behind the clock, at most and before the last step. dropped: Time given up where the machine
+        was stopped.
         """
         kept = self.times[: min(self.count, len(self.times))]
         median, p99 = np.percentile(kept, (50, 99)).tolist() if len(kept) else (0.0, 0.0)
