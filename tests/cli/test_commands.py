@@ -443,3 +443,21 @@ def test_doctor_finds_what_is_there_and_tests_it(call: Call, monkeypatch: pytest
     assert answer.out.endswith(
         "to be mended: angle after a quarter of the period, rate there, by the energy\n"
     )
+
+
+def test_names_are_completed_in_the_shell(call: Call, monkeypatch: pytest.MonkeyPatch, stored: Path) -> None:
+    """Typer's completion of bash, as the shell asks for it."""
+
+    def offered(line: str) -> list[str]:
+        words = line.split(" ")
+        monkeypatch.setenv("_BELLCRANK_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+        return call().out.split("\n")
+
+    assert "rod.velocity" in offered("bellcrank run pendulum -q rod.v")
+    assert "rod.velocity.x" in offered("bellcrank run pendulum -q rod.velocity")
+    assert "friction=" in offered("bellcrank run pendulum --set fr")
+    assert "pivot=" in offered("bellcrank run pendulum --initial p")
+    assert "slider.velocity" in offered(f"bellcrank plot {stored} slider.v")
+    assert not any(offered("bellcrank run no_such_model -q r"))
