@@ -366,7 +366,8 @@ class Result:
         """Write a film of the run into `path` (MP4, MOV, WebM, GIF).
 
         size: Width and height [px]. fps: Frames a second. speed: Simulated seconds in a second; where None real time,
-        or slower so that the film takes some seconds. All others as of :meth:`picture`.
+        or slower so that the film takes some seconds. view, orthographic, section, arrows, traces and magnified as of
+        :meth:`picture`.
         """
         provided("video")(
             self,
