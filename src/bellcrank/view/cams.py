@@ -77,8 +77,8 @@ def _sampled(placing: Placing, curve: Any, name: str) -> tuple[Array, bool]:
         periods = [own.length] if own.closed else []
     for period in periods:
         points = np.array([at(low + period * i / POINTS) for i in range(POINTS + 1)])
-        step = np.linalg.norm(points[1] - points[0])
-        if np.linalg.norm(points[-1] - points[0]) <= max(SAME * float(np.ptp(points)), 1e-6 * step):
+        step = float(np.linalg.norm(points[1] - points[0]))
+        if float(np.linalg.norm(points[-1] - points[0])) <= max(SAME * float(np.ptp(points)), 1e-6 * step):
             return points[:-1], True
     if isinstance(own, SplineCurve):
         low, high = min(low, 0.0), max(high, own.length)
