@@ -17,6 +17,10 @@ NOTHING = 1e-12
 """Coordinates [m or rad] below this are rounding of a pose that is described as zero."""
 
 
+MOVED = 1e-9
+"""Moves [rad, or over the size of the mechanism] below this are those of a description rounded to nine digits."""
+
+
 def describe_mechanism(mechanism: Mechanism) -> str:
     """A plain-text report."""
     linkage = mechanism.linkage
@@ -52,6 +56,10 @@ def describe_mechanism(mechanism: Mechanism) -> str:
     if offsets:
         lines += ["", "coordinates that are not zero in the described pose:"]
         lines += [f"  {name} = {value:.6g} {unit}: {why}" for name, value, unit, why in offsets]
+    moved = moved_coordinates(mechanism)
+    if moved:
+        lines += ["", "moved from the described pose at the start:"]
+        lines += [f"  {name} from {before:.6g} to {start:.6g} {unit}" for name, before, start, unit in moved]
     if mechanism.dropped:
         lines += ["", "redundant equations, dropped (their share of reactions is not determined):"]
         lines += [f"  {name}" for name in mechanism.redundant]
@@ -79,6 +87,27 @@ def described_coordinates(mechanism: Mechanism) -> list[tuple[str, float, str, s
                 unit, counts = ("m", "points") if name in SHIFTS else ("rad", "axes")
                 why = f"it counts from where the {counts} of its two frames coincide"
                 found.append((f"{joint.name}.{name}", values[name], unit, why))
+    return found
+
+
+def moved_coordinates(mechanism: Mechanism) -> list[tuple[str, float, float, str]]:
+    """Joint coordinates that start elsewhere than described: name, value there and at the start, unit.
+
+    Loops were closed, drivers begin there, or start values were given. Less than the tolerance of the assembly is none.
+    """
+    found = []
+    for joint in mechanism.system.joints.values():
+        if not joint.in_tree or isinstance(joint, Free):
+            continue
+        described = dict(zip(joint.coordinates, joint.start_coordinates(), strict=True))
+        links = {x.coordinates[0]: x for x in mechanism.linkage.links if x.joint == joint.name}
+        for name in joint.scalar_coordinates:
+            if name in links:
+                start = float(mechanism.start.q[links[name].q])
+                size = mechanism.length_scale if name in SHIFTS else 1.0
+                if abs(start - described[name]) > MOVED * size:
+                    unit = "m" if name in SHIFTS else "rad"
+                    found.append((f"{joint.name}.{name}", described[name], start, unit))
     return found
 
 

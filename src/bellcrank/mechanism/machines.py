@@ -15,6 +15,7 @@ from bellcrank.mechanism.traced import Traced
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
+from bellcrank.program.preparing import preparing
 
 Array = NDArray[np.float64]
 
@@ -32,21 +33,25 @@ class Machine:
         return self.traced.partition
 
     @cached_property
+    @preparing()
     def rates(self) -> Kernel:
         """What the integrator calls."""
         return compile_program(self.traced.rates)
 
     @cached_property
+    @preparing()
     def projection(self) -> Kernel:
         """One Newton step back onto the constraints."""
         return compile_program(self.mechanism.projection(self.partition, with_rank=True))
 
     @cached_property
+    @preparing()
     def full(self) -> Kernel:
         """All speeds, all rates, residuals."""
         return compile_program(self.traced.full)
 
     @cached_property
+    @preparing()
     def tangent(self) -> Kernel:
         """Rates and their directional derivative, for implicit methods."""
         return compile_program(jvp_program(self.traced.rates))
