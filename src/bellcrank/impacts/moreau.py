@@ -92,13 +92,17 @@ class Programs(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two shapes of a contact of the model: the colliders, its rule, its first contact and where its inputs begin."""
+    """Two shapes of a contact of the model: the colliders, its rule, its first contact and where its inputs begin.
+
+    turned: Place of the counted angle of a stop among the outputs of the program of frames, or -1.
+    """
 
     a: int
     b: int
     rule: int
     first: int
     inputs: int
+    turned: int
 
 
 class Near(NamedTuple):
@@ -466,6 +470,8 @@ def locate(s: Scene, h: float) -> float:
     deepest = 1.0
     for k in range(len(s.pairs)):
         pair = s.pairs[k]
+        if pair.turned >= 0:
+            s.inputs[pair.inputs + 2 * POSE] = s.y[pair.turned]
         deepest = min(deepest, meet(s, h, pair.a, pair.b, pair.rule, pair.first, pair.inputs))
     found = candidates(s.broad, s.frames, s.y, s.colliders, 2.0 * h, NEAR)
     if found > s.broad.found.shape[0]:
@@ -493,7 +499,17 @@ def add_side(s: Scene, i: int, k: int, collider: int, row: int, sign: float) -> 
         near.place[i, POINT + 1] - s.y[at + 10],
         near.place[i, POINT + 2] - s.y[at + 11],
     )
+    if s.rules[near.rule[i]].couple == 1:
+        # About the joint, the point of which is the origin of b.
+        at_b = s.frames.first[s.colliders[near.b[i]].frame]
+        x, y, z = (
+            near.place[i, POINT] - s.y[at_b + 9],
+            near.place[i, POINT + 1] - s.y[at_b + 10],
+            near.place[i, POINT + 2] - s.y[at_b + 11],
+        )
     m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
+    if s.rules[near.rule[i]].couple == 1:
+        d0, d1, d2 = 0.0, 0.0, 0.0
     if near.resists[i] == 1:
         m0, m1, m2 = near.length[i] * d0, near.length[i] * d1, near.length[i] * d2
         d0, d1, d2 = 0.0, 0.0, 0.0

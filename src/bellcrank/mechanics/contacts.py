@@ -111,22 +111,24 @@ class ContactPair:
 
     def _counted(self, kin: Kinematics, found: Closest) -> Closest:
         """A stop, with its angle counted over all turns where the joint is in the tree."""
-        limits, stop = self.contact.limits, self.contact.a.shape
-        assert limits is not None
+        stop = self.contact.a.shape
         assert isinstance(stop, Stop)
-        if not stop.lever:
-            return found
-        if not in_tree(kin.linkage, limits.joint, limits.coordinate):
-            if limits.turns:
-                raise ModelError(
-                    f"limits {limits.name!r} leave a whole turn or more, and joint {limits.joint.name!r} closes "
-                    "a loop, where turns are not counted; keep it in the tree with cut=False"
-                )
-            return found
-        x = joint_coordinate(kin.linkage, kin, limits.joint, limits.coordinate)[0]
-        gap = stop.gap(limits.sense * x)
-        point = sub(found.point_b, scale(gap, found.normal))
-        return replace(found, distance=gap, held=gap, point_a=point)
+        x = self.turned(kin)
+        return found if x is None else with_turns(stop, found, x)
+
+    def turned(self, kin: Kinematics) -> Scalar | None:
+        """The angle that a stop measures, counted over all turns; None where there is none in the tree."""
+        limits, stop = self.contact.limits, self.contact.a.shape
+        if limits is None or not isinstance(stop, Stop) or not stop.lever:
+            return None
+        if in_tree(kin.linkage, limits.joint, limits.coordinate):
+            return limits.sense * joint_coordinate(kin.linkage, kin, limits.joint, limits.coordinate)[0]
+        if limits.turns:
+            raise ModelError(
+                f"limits {limits.name!r} leave a whole turn or more, and joint {limits.joint.name!r} closes a loop, "
+                "where turns are not counted; keep it in the tree with cut=False"
+            )
+        return None
 
     def seen(self, kin: Kinematics, m: Marker) -> tuple[Mat, Vec]:
         """Rotation and origin of a side's frame."""
@@ -140,6 +142,26 @@ class ContactPair:
             return ZERO
         motion, pose = kin.motion(link, self.base), kin.pose(link, self.base)
         return add(motion.v, cross(motion.w, sub(point, pose.p)))
+
+    @property
+    def couples(self) -> bool:
+        """Whether its normal force is a couple: that of the stop of an angle."""
+        stop = self.contact.a.shape
+        return isinstance(stop, Stop) and stop.lever > 0.0
+
+    def couple(self, kin: Kinematics, found: Closest) -> Vec:
+        """The moment on b of a unit normal force at the lever of a stop, seen from the base [m]."""
+        return cross(sub(found.point_b, self.seen(kin, self.b)[1]), found.normal)
+
+    def turning(self, kin: Kinematics, found: Closest) -> Equation:
+        """The angular velocity of b against a along the couple of a stop, as a row."""
+        moment = self.couple(kin, found)
+        row: dict[int, tuple[Scalar, ...]] = {}
+        for link, sign in ((self.a.link, -1.0), (self.b.link, 1.0)):
+            for k in kin.linkage.path(link, self.base):
+                columns = twist_columns(kin, k, self.base, found.point_b)
+                row[k] = tuple(sign * dot(moment, w) for w, _ in columns)
+        return Equation(found.held, row, self.base, on_b=(moment, ZERO))
 
     def equation(self, kin: Kinematics, found: Closest, direction: Vec, residual: Scalar) -> Equation:
         """The velocity of b against a at the contact along a direction, as a row."""
@@ -161,10 +183,17 @@ class ContactPair:
     def rows(self, kin: Kinematics) -> tuple[Closest, list[Equation]]:
         """Closest points, and the rows of normal and tangential velocity."""
         found = self.closest(kin)
-        along = self.directions(found)
-        return found, [
-            self.equation(kin, found, d, found.held if i == 0 else 0.0) for i, d in enumerate(along)
-        ]
+        normal, *tangential = self.directions(found)
+        first = (
+            self.turning(kin, found) if self.couples else self.equation(kin, found, normal, found.held)
+        )
+        return found, [first, *(self.equation(kin, found, d, 0.0) for d in tangential)]
+
+
+def with_turns(stop: Stop, found: Closest, angle: Scalar) -> Closest:
+    """A stop whose angle is counted over all turns."""
+    gap = stop.gap(angle)
+    return replace(found, distance=gap, held=gap, point_a=sub(found.point_b, scale(gap, found.normal)))
 
 
 def placed_marker(placed: PlacedShape, linkage: Linkage) -> Marker:
@@ -315,4 +344,5 @@ __all__ = [
     "rubbing_direction",
     "sustained",
     "tangents",
+    "with_turns",
 ]

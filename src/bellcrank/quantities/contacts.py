@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bellcrank.math.tuples import Vec, add, cross, dot, sub, times, transposed_times
+from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, scale, sub, times, transposed_times
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.loads import Loads
 from bellcrank.program.trace import Scalar
@@ -71,8 +71,10 @@ class TracedContact:
         """Put the force on both bodies."""
         kin, base = self.s.kin, self.pair.base
         f = transposed_times(kin.pose(base).R, self.force)
-        at = self.closest.point_a
-        loads.between(self.pair.a.link, self.pair.b.link, base, at, at, f)
+        at, moment = self.closest.point_a, ZERO
+        if self.pair.couples:
+            moment, f = scale(self.normal_force(), self.pair.couple(kin, self.closest)), ZERO
+        loads.between(self.pair.a.link, self.pair.b.link, base, at, at, f, moment)
 
     @property
     def bodies(self) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """Limits of joint coordinates: stops that are struck with restitution, or pressed with stiffness and damping.
 
 Stops that are struck are contacts of rigid bodies whose gap is the distance of the coordinate from its limit, for an
-angle at a lever (:class:`bellcrank.contact.shapes.Stop`).
+angle at a lever (:class:`bellcrank.contact.shapes.Stop`). The stop of an angle exerts a couple, its normal force times
+the lever, so that bearings feel nothing of it wherever it is built.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from bellcrank.contact.shapes import Stop
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
-from bellcrank.model.forces.element import ANGLES, COORDINATE, ForceMethod
+from bellcrank.model.forces.element import COORDINATE, ForceMethod
 from bellcrank.model.forces.joint_force import OnCoordinate
 from bellcrank.model.joints import Joint
 from bellcrank.model.joints.joint import SHIFTS
@@ -206,11 +207,6 @@ class JointLimitsMethod(ForceMethod):
             None if x is None else checks.plain_number(f"a limit of {who}", x, why)
             for x in (made.low, made.high)
         )
-        if made.coordinate in ANGLES and {"x", "y"} & set(made.joint.coordinates):
-            raise ModelError(
-                f"{who}: the body moves along x and y too, and no point of it is struck by its turning alone; give "
-                "stiffness= instead"
-            )
         e = between_zero_and_one(who, PLASTIC if restitution is None else restitution)
         made = replace(made, low=low, high=high, restitution=e)
         struck = made.contacts()
