@@ -34,6 +34,7 @@ from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impa
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.mechanism.carried_loads import LaggingLoad, lagging_loads
 from bellcrank.model.parameters import names_in
 from bellcrank.program.made import Table
 from bellcrank.result.impact_table import ContactChange, ImpactRecord
@@ -144,6 +145,11 @@ class Contacts:
             speed = float(np.linalg.norm(slip))
             p[self.headings[name] :][:3] = slip / speed if speed > 0.0 else 0.0
 
+    @cached_property
+    def loads(self) -> list[LaggingLoad]:
+        """Loads that follow reactions, which feel contacts through their forces."""
+        return lagging_loads(self.base)
+
     @property
     def tangents(self) -> int:
         """Tangential rows a contact."""
@@ -237,6 +243,13 @@ class Contacts:
         if not modes:
             return False
         if self.tangents == 2:
+            return True
+        if self.loads and not self.apart(modes, state, p):
+            raise ModelError(
+                f"{', '.join(map(repr, modes))} share their load in the plane, and joints with friction by their "
+                "reaction take part: use solid shapes, a plane and a sphere or a cylinder in the place of curves"
+            )
+        if self.loads:
             return True
         own = [pair for pair in self.pairs if pair.contact.name in modes]
         return all(pair.lasting and pair.yields for pair in own) and self.apart(modes, state, p)

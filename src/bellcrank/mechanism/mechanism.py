@@ -27,6 +27,7 @@ from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanics.twins import twin_inputs
+from bellcrank.mechanism.carried_loads import start_loads
 from bellcrank.mechanism.assembly import (
     LoopState,
     close_positions,
@@ -42,7 +43,7 @@ from bellcrank.mechanism.masses import check_masses
 from bellcrank.mechanism.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.mechanism.sizes import length_scale, length_unit
 from bellcrank.mechanism.symmetry import spinning_links
-from bellcrank.mechanism.traced import Traced, start_loads, trace
+from bellcrank.mechanism.traced import Traced, trace
 from bellcrank.model.study_methods import StudyMethods
 from bellcrank.program.made import Compiled, Table
 from bellcrank.program.program import Program
