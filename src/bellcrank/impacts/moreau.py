@@ -84,11 +84,26 @@ STEP, LOOK, CLEAR = range(3)
 
 
 class Programs(NamedTuple):
-    """Addresses of kernels: rates, frames with mass matrix, and positions back onto loops, or 0."""
+    """Addresses of kernels: rates, frames with mass matrix, and positions back onto loops and loads that follow the
+    reactions of joints, or 0."""
 
     rates: int
     frames: int
     project: int
+    loads: int
+
+
+class Carried(NamedTuple):
+    """Loads that follow the reactions of joints, with the contact forces of the step before.
+
+    follows: Of each first-order state the output that it is, or -1. places: Of each frame its place among those of
+    colliding groups, or -1. x, y: Input and output of the program of loads.
+    """
+
+    follows: Ints
+    places: Ints
+    x: Reals
+    y: Reals
 
 
 class Pair(NamedTuple):
@@ -211,6 +226,7 @@ class Scene(NamedTuple):
     places: Ints2
     factor: Reals2
     block: Ints
+    carried: Carried
     frames: Frames
     colliders: Records[Collider]
     rules: Records[Rule]
@@ -296,7 +312,7 @@ def find_slopes(s: Scene, h: float) -> None:
         # A part of what the state is and becomes in the step, half way between rounding and the curve of its rate.
         moved = 1e-7 * (abs(value) + h * abs(s.rates[i]))
         s.slopes[k] = 0.0
-        if moved > 0.0:
+        if moved > 0.0 and s.carried.follows[k] < 0:
             s.x[1 + i] = value + moved
             call(s.programs.rates, s.x, s.beside)
             s.slopes[k] = (s.beside[i] - s.rates[i]) / moved
@@ -305,11 +321,35 @@ def find_slopes(s: Scene, h: float) -> None:
 
 
 @compiled
+def follow(s: Scene) -> None:
+    """Loads that follow reactions become those of the present state."""
+    if s.programs.loads == 0:
+        return
+    carried, size, contacts = s.carried, len(s.x), s.log.forces.shape[0]
+    for i in range(size):
+        carried.x[i] = s.x[i]
+    for i in range(size, len(carried.x)):
+        carried.x[i] = 0.0
+    for i in range(contacts):
+        for k in range(3):
+            carried.x[size + 3 * i + k] = s.log.forces[i, k]
+    for i in range(s.log.wrenches.shape[0]):
+        if carried.places[i] >= 0:
+            for k in range(TWIST):
+                carried.x[size + 3 * contacts + TWIST * carried.places[i] + k] += s.log.wrenches[i, k]
+    call(s.programs.loads, carried.x, carried.y)
+    for k in range(s.states):
+        if carried.follows[k] >= 0:
+            s.x[1 + s.q - s.states + k] = carried.y[carried.follows[k]]
+
+
+@compiled
 def relax(s: Scene, h: float) -> None:
     """Half a step of the first-order states from `resting`, with the rates just taken at the states in x.
 
     z(h) = z + (e^(a h) - 1) / a (f - a (z' - z)) with the slope a and the rate f at z': exact where the rate is linear
     in its state, of second order else, and bounded however fast the state decays. A state that grows is not smoothed.
+    Loads that follow reactions are those of the new state.
     Source: Hochbruck, Ostermann (2010), "Exponential integrators", Acta Numerica 19, equation (2.31), with a diagonal.
     """
     for k in range(s.states):
@@ -319,6 +359,7 @@ def relax(s: Scene, h: float) -> None:
         bend = math.tanh(0.5 * a * h)
         share = h if a * h == 0.0 else 2.0 * bend / ((1.0 - bend) * a)
         s.x[1 + i] = s.resting[i] + share * (s.rates[i] - a * (s.x[1 + i] - s.resting[i]))
+    follow(s)
 
 
 @compiled

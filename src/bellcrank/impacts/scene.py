@@ -36,6 +36,7 @@ from bellcrank.mechanics.constraints import Marker
 from bellcrank.mechanics.contacts import ContactPair, placed_marker
 from bellcrank.mechanics.joint_coordinates import in_tree
 from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.carried_loads import lagging_loads
 from bellcrank.mechanism.machines import Machine
 from bellcrank.model.collisions import Collisions
 from bellcrank.model.contacts import PlacedShape
@@ -365,8 +366,22 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         inputs,
     )
     projected = bool(mechanism.kept) or mechanism.linkage.has_quaternions
+    loads, states = lagging_loads(mechanism), len(mechanism.linkage.states)
     programs = moreau.Programs(
-        machine.rates.address, seen.kernel.address, machine.projection.address if projected else 0
+        machine.rates.address,
+        seen.kernel.address,
+        machine.projection.address if projected else 0,
+        machine.loads.address if loads else 0,
+    )
+    follows = np.full(states, -1, whole)
+    for k, load in enumerate(loads):
+        follows[load.place - q + states] = k
+    places = {name: k for k, name in enumerate(mechanism.system.colliding)}
+    carried = moreau.Carried(
+        follows,
+        np.array([places.get(name, -1) for name in parts.frame_places], whole),
+        np.zeros(machine.loads.n_in if loads else 0),
+        np.zeros(len(loads)),
     )
     near = moreau.Near(
         np.zeros(contacts, whole),
@@ -409,19 +424,20 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         programs,
         q,
         n,
-        len(mechanism.linkage.states),
+        states,
         np.zeros(state),
         np.zeros(state),
         np.zeros(q + n),
         np.zeros(q + n),
         np.zeros(q + n),
-        np.zeros(len(mechanism.linkage.states)),
+        np.zeros(states),
         np.zeros(q + n + 3),
         np.zeros(seen.kernel.n_out),
         np.zeros((moreau.ROWS, n)),
         np.array(masses, whole).reshape(-1, 3),
         np.zeros_like(cones.mass),
         block,
+        carried,
         frames,
         Records.of(Collider, parts.colliders),
         Records.of(Rule, rules),
