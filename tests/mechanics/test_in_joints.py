@@ -374,5 +374,33 @@ def test_mistakes_are_named() -> None:
     body = other.body("b", 1.0, (1, 1, 1))
     with pytest.raises(ModelError, match=r"limits of revolute joint 'pin' must be \(low, high\)"):
         other.revolute("pin", other.ground, body, at=(0, 0, 0), limits=2.0)
+    with pytest.raises(ModelError, match=r"spherical joint 'hip' has several angles; name one: turn, tilt"):
+        other.spherical("hip", other.ground, body, at=(0, 0, 0), limits=(0.1, 0.2))
+    with pytest.raises(ModelError, match=r"the angle 'tilt' lies between 0 and pi, and so do its limits"):
+        other.spherical("hip", other.ground, body, at=(0, 0, 0), limits={"tilt": (-0.5, 0.5)})
     assert not other.joints
     assert not other.contacts
+
+
+@pytest.mark.parametrize("angle", ["turn", "tilt"])
+def test_a_ball_joint_has_limits_of_its_whole_rotation_and_of_its_cone(angle: str) -> None:
+    """About an axis across z both angles are that of the rotation, so bounces have a closed form."""
+
+    def bounced(limit: Limits, cut: bool, **how: object) -> Result:
+        system = System("ball", gravity=(0, 0, 0))
+        ball = system.body("ball", 1.0, (0.3,) * 3)
+        system.spherical("hip", system.ground, ball, at=(0, 0, 0), cut=cut, limits={angle: limit})
+        if cut:
+            system.free("air", system.ground, ball)
+        start = {"air" if cut else "hip": {"angular_velocity": (0.6, 0.8, 0.0)}}
+        return system.simulate(1.1, initial=start, output=11, **how)  # type: ignore[arg-type]
+
+    for cut in (False, True):
+        for how, miss in (({"tolerance": 1e-9}, 1e-8), ({"impacts": "stepping", "step": 1e-3}, 1e-3)):
+            result = bounced(Limits(None, 0.8, restitution=0.5), cut, **how)
+            expected = [flight(t, -9.0, 0.8, 0.0, 1.0, 0.5)[0] for t in result.time]
+            assert result[f"hip.{angle}"] == pytest.approx(expected, abs=miss)
+    elastic = bounced(Limits(None, 0.8, stiffness=1e4), False, tolerance=1e-10)
+    assert np.ptp(elastic["energy.total"]) < 1e-9
+    stay = math.pi * math.sqrt(0.3 / 1e4)
+    assert elastic[f"hip.{angle}"][-1] == pytest.approx(0.8 - (1.1 - 0.8 - stay), abs=1e-8)

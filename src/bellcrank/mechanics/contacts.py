@@ -26,6 +26,7 @@ from bellcrank.math.tuples import (
     matmul,
     scale,
     sub,
+    tangents,
     times,
     transposed_times,
     vec,
@@ -205,15 +206,6 @@ def placed_marker(placed: PlacedShape, linkage: Linkage) -> Marker:
     return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))
 
 
-def tangents(n: Vec) -> tuple[Vec, Vec]:
-    """Two directions perpendicular to n; continuous but where n turns past the plane |n_x| = 0.8."""
-    steep = compare("lt", 0.64, n[0] * n[0])
-    e: Vec = (where(steep, 0.0, 1.0), where(steep, 1.0, 0.0), 0.0)
-    t = cross(n, e)
-    t = scale(1.0 / sqrt(dot(t, t)), t)
-    return t, cross(n, t)
-
-
 def sustained(
     linkage: Linkage,
     pair: ContactPair,
@@ -343,6 +335,5 @@ __all__ = [
     "rate_at_constant_speeds",
     "rubbing_direction",
     "sustained",
-    "tangents",
     "with_turns",
 ]

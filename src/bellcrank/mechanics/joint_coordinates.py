@@ -47,7 +47,10 @@ def loaded_direction(
     A, B, base = _seen(linkage, kin, joint)
     if name in SHIFTS:
         return A.link, B.link, base, B.point, A.axis(SHIFTS[name]), False
-    axis = B.axis(2) if joint.turns_with_b(name) else A.axis(2)
+    if name in joint.measures:
+        axis = joint.turn(A, B, name)[0]
+    else:
+        axis = B.axis(2) if joint.turns_with_b(name) else A.axis(2)
     return A.link, B.link, base, B.point, axis, True
 
 

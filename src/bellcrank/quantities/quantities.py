@@ -223,7 +223,7 @@ class Quantities:
 
     def _joint(self, joint: Joint) -> dict[str, Traceable]:
         found: dict[str, Traceable] = {}
-        for c in joint.scalar_coordinates:
+        for c in (*joint.scalar_coordinates, *joint.measures):
             unit = _length_or_angle(c)
             measured = partial(joint_coordinate, self.s.linkage, self.s.kin, joint, c)
             found[c] = Traceable(lambda m=measured: [m()[0]], (), unit)  # type: ignore[misc]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.base.keys import NUMBER, Keys, may
-from bellcrank.contact.shapes import Stop
+from bellcrank.contact.shapes import ConeStop, Stop
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
@@ -81,6 +81,8 @@ class JointLimits(OnCoordinate):
     @property
     def turns(self) -> bool:
         """Whether stops of an angle leave a whole turn or more, so that turns must be counted."""
+        if self.coordinate in self.joint.measures:
+            return False
         if self.low is None or self.high is None:
             return True
         return float(self.high) - float(self.low) >= 2.0 * math.pi  # type: ignore[arg-type]
@@ -126,6 +128,8 @@ class JointLimits(OnCoordinate):
     def _stop(self, sign: float, place: float) -> Stop:
         if self.coordinate in SHIFTS:
             return Stop(place, sign, SHIFTS[self.coordinate])
+        if self.coordinate in self.joint.measures:
+            return ConeStop(place, sign, 2, self._lever(), rotates=self.coordinate == "turn")
         low, high = (None if x is None else self.sense * float(x) for x in (self.low, self.high))  # type: ignore[arg-type]
         middle = place + sign * math.pi if low is None or high is None else 0.5 * (low + high)
         # The axes of a universal joint are z of both frames, each seen from the other; angle_b is minus the angle of
@@ -176,7 +180,7 @@ class JointLimitsMethod(ForceMethod):
         name, _ = self._force_name(name)
         who = f"limits {name!r}"
         found = self._joint(who, joint)
-        chosen = found.coordinate(coordinate)
+        chosen = found.measure(coordinate)
         if low is None and high is None:
             raise ModelError(f"{who} have neither low= nor high=; give one of them at least")
         if restitution is not None and stiffness is not None:
@@ -188,6 +192,12 @@ class JointLimitsMethod(ForceMethod):
             for key, given in (("low", low), ("high", high))
         )
         value = self.parameters.value
+        for limit in (first, last) if chosen in found.measures else ():
+            if limit is not None and not 0.0 < value(limit) < math.pi:
+                raise ModelError(
+                    f"{who}: the angle {chosen!r} lies between 0 and pi, and so do its limits; leave out one that "
+                    "does not limit"
+                )
         if first is not None and last is not None and not value(first) < value(last):
             raise ModelError(f"low of {who} is not below high; give low < high")
         if stiffness is not None:
@@ -226,7 +236,7 @@ class JointLimitsMethod(ForceMethod):
         several = len(joint.coordinates) > 1
         try:
             for coordinate, own in (given if isinstance(given, Mapping) else {None: given}).items():
-                chosen = joint.coordinate(coordinate)
+                chosen = joint.measure(coordinate)
                 name = f"{joint.name} {chosen} limits" if several else f"{joint.name} limits"
                 self._limited(who, name, joint, chosen, own)
         except ModelError:
