@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import ast
 import inspect
 import tomllib
@@ -70,3 +71,13 @@ def test_missing_packages_are_named_with_an_extra_that_brings_them() -> None:
     assert found >= 12
     with pytest.raises(bellcrank.ModelError, match=r"a test needs nothing: pip install 'bellcrank\[none\]'"):
         needed("no_such_package", "a test", "nothing", "none")
+
+
+def test_the_command_line_is_a_module(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["bellcrank", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("bellcrank", run_name="__main__")
+    assert ended.value.code == 0
+    assert "Usage: bellcrank" in capsys.readouterr().out

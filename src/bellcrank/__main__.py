@@ -1,4 +1,4 @@
-"""``python -m bellcrank.cli``."""
+"""The command line as a module: ``python -m bellcrank``."""
 
 from bellcrank.cli import main
 
