@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import runpy
 import ast
 import inspect
+import runpy
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
