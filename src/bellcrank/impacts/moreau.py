@@ -358,7 +358,8 @@ def relax(s: Scene, h: float) -> None:
         # e^x - 1 = 2 T / (1 - T), T = tanh(x / 2), without loss where x is small.
         bend = math.tanh(0.5 * a * h)
         share = h if a * h == 0.0 else 2.0 * bend / ((1.0 - bend) * a)
-        s.x[1 + i] = s.resting[i] + share * (s.rates[i] - a * (s.x[1 + i] - s.resting[i]))
+        if s.carried.follows[k] < 0:
+            s.x[1 + i] = s.resting[i] + share * (s.rates[i] - a * (s.x[1 + i] - s.resting[i]))
     follow(s)
 
 
