@@ -421,7 +421,9 @@ ROPES = """
 def test_ropes_along_sites_and_limits_of_balls_agree_with_mujoco() -> None:
     mujoco = pytest.importorskip("mujoco")
     found = loads_mjcf(ROPES, limits=Limits(stiffness=50.0), allow=["friction"])
-    model = mujoco.MjModel.from_xml_string(ROPES.replace("<option ", "<option><flag contact='disable'/></option><option "))
+    model = mujoco.MjModel.from_xml_string(
+        ROPES.replace("<option ", "<option><flag contact='disable'/></option><option ")
+    )
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
     mujoco.mj_forward(model, data)

@@ -297,9 +297,7 @@ def test_an_angle_counted_over_turns_stays_in_the_tree_of_a_loop() -> None:
     assert cuts(four_bars(None)) == {"knee"}
     system = four_bars(Limits(None, 14.0))
     assert "knee" not in cuts(system)
-    result = system.simulate(
-        4.0, initial={"main": (0.0, -5.0)}, output=40, impacts="stepping", step=2e-3
-    )
+    result = system.simulate(4.0, initial={"main": (0.0, -5.0)}, output=40, impacts="stepping", step=2e-3)
     assert result["knee.angle"][-1] == pytest.approx(14.0, abs=1e-6)
 
 

@@ -219,7 +219,14 @@ class Builder:
             return
         given = Limits() if self.limits is True else self.limits
         name = self.name(f"{joint} limits", "limits")
-        self.blamed(element, self.system.limits, name, joint, **vars(replace(given, low=low, high=high)), coordinate=coordinate)
+        self.blamed(
+            element,
+            self.system.limits,
+            name,
+            joint,
+            **vars(replace(given, low=low, high=high)),
+            coordinate=coordinate,
+        )
 
     def dry_friction(self, element: Element, joint: str, key: str) -> None:
         """Dry friction of a joint with one coordinate: a clutch that slips at a constant load."""

@@ -45,7 +45,7 @@ from bellcrank.program.loops import (
 Floats = NDArray[np.float64]
 
 RATES, IMPACT, FREE, PROJECT, WATCH, CONES, LOADS, ADDRESSES = range(8)
-"""Of the kernels of the open mechanism, of the solver of complementarity problems, and of loads that follow reactions."""
+"""Of the kernels of the open mechanism, of the solver of complementarity problems, and of loads of reactions."""
 POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, ROOMS, SIZES = range(10)
 """Sizes: positions with and without states, independent speeds, parameters, contacts, those that last, rows a contact,
 events of the open mechanism, and those of them before the ones that watch the rooms of places."""
@@ -368,7 +368,9 @@ def first_row(sizes: Ints, contacts: Ints2, c: int) -> int:
 @compiled
 def bear(x: Floats, dy: Floats, given: Held) -> None:
     """Rates of the state; forces of each lasting contact (normal, tangents), its speeds, and f stay in `given`."""
-    kernels, sizes, contacts, properties, impact, J, _, forces, slip, f, over, _, pivots, work, _, _, _ = given
+    kernels, sizes, contacts, properties, impact, J, _, forces, slip, f, over, _, pivots, work, _, _, _ = (
+        given
+    )
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
     free = matrix(work, most * most, sizes[CONTACTS], width)

@@ -24,6 +24,7 @@ from bellcrank.math.tuples import (
     dot,
     mat,
     matmul,
+    neg,
     scale,
     sub,
     tangents,
@@ -185,9 +186,7 @@ class ContactPair:
         """Closest points, and the rows of normal and tangential velocity."""
         found = self.closest(kin)
         normal, *tangential = self.directions(found)
-        first = (
-            self.turning(kin, found) if self.couples else self.equation(kin, found, normal, found.held)
-        )
+        first = self.turning(kin, found) if self.couples else self.equation(kin, found, normal, found.held)
         return found, [first, *(self.equation(kin, found, d, 0.0) for d in tangential)]
 
 
@@ -222,6 +221,7 @@ def sustained(
     count = 1 if not sticking else 2 if pair.planar else 3
     labels = ("gap", "first tangent", "second tangent")[:count]
     mu = pair.contact.friction
+    bodies = (pair.contact.a.frame.body.name, pair.contact.b.frame.body.name)
 
     def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
         rows = pair.rows(kin)[1]
@@ -236,9 +236,23 @@ def sustained(
     def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
         return [-rate_at_constant_speeds(kin, e) for e in pair.rows(kin)[1][:count]]
 
-    name = pair.contact.name
+    def pushes(kin: Kinematics, t: Scalar) -> list[dict[str, tuple[Vec, Vec, Vec]]]:
+        found = pair.closest(kin)
+        normal, *tangential = pair.directions(found)
+        acting: list[tuple[Vec, Vec]] = [(ZERO, d) for d in (normal, *tangential)[:count]]
+        if pair.couples:
+            acting[0] = pair.couple(kin, found), ZERO
+        elif not sticking and mu != 0.0 and kin.u is not None:
+            rubbed = normal
+            for share, d in zip(
+                _rubbing_shares(kin, pair, pair.rows(kin)[1][1:], slip), tangential, strict=True
+            ):
+                rubbed = sub(rubbed, scale(share, d))
+            acting[0] = ZERO, rubbed
+        return [{a: (found.point_a, neg(n), neg(f)), b: (found.point_b, n, f)} for n, f in acting]
+
+    name, (a, b) = pair.contact.name, bodies
     links = linkage.owning((*linkage.path(pair.a.link, pair.base), *linkage.path(pair.b.link, pair.base)))
-    bodies = (pair.contact.a.frame.body.name, pair.contact.b.frame.body.name)
     return Constraint(
         name,
         f"contact {name!r}",
@@ -250,6 +264,7 @@ def sustained(
         gammas,
         (pair.a, pair.b),
         bodies,
+        pushes=None if borne is not None else pushes,
     )
 
 
@@ -270,16 +285,23 @@ def _shared(
 
 def _rubbing(kin: Kinematics, pair: ContactPair, tangential: Sequence[Equation], slip: float) -> Row:
     """- mu times the direction of slip, as a row."""
-    mu = pair.contact.friction
-    if len(tangential) == 1:
-        return {k: tuple(-(mu * slip) * x for x in entries) for k, entries in tangential[0].row.items()}
-    shares = [mu * x for x in rubbing_direction(kin, pair, [along(kin, e) for e in tangential])]
+    shares = _rubbing_shares(kin, pair, tangential, slip)
     row: dict[int, tuple[Scalar, ...]] = {}
     for share, e in zip(shares, tangential, strict=True):
         for k, entries in e.row.items():
             before = row.get(k, (0.0,) * len(entries))
             row[k] = tuple(b - share * x for b, x in zip(before, entries, strict=True))
     return row
+
+
+def _rubbing_shares(
+    kin: Kinematics, pair: ContactPair, tangential: Sequence[Equation], slip: float
+) -> list[Scalar]:
+    """Friction over the normal force, against each tangent."""
+    mu = pair.contact.friction
+    if len(tangential) == 1:
+        return [mu * slip]
+    return [mu * x for x in rubbing_direction(kin, pair, [along(kin, e) for e in tangential])]
 
 
 def rubbing_direction(kin: Kinematics, pair: ContactPair, slip: Sequence[Scalar]) -> list[Scalar]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.formulations.equations import Equations, Reference
 from bellcrank.formulations.loops import Partition
@@ -30,6 +31,8 @@ from bellcrank.quantities.snapshot import Snapshot, contact_inputs
 
 if TYPE_CHECKING:
     from bellcrank.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
 
 SETTLING = 20
 """Rounds in which loads and the friction that they cause are made to agree; a coefficient of 0.2 needs a handful."""
@@ -97,11 +100,11 @@ def carried_loads(mechanism: Mechanism, partition: Partition) -> Program:
     )
 
 
-def start_loads(mechanism: Mechanism) -> list[tuple[int, float]]:
+def start_loads(mechanism: Mechanism, forces: Array | None = None) -> list[tuple[int, float]]:
     """Places in q and values of the loads that follow reactions, as the start asks for them.
 
     Friction changes the reactions that it follows: the values are found by repeating, which converges as fast as
-    friction is small. Contacts do not press yet.
+    friction is small. forces: Of contacts, on b in world axes [N]; none where missing.
     """
     m = mechanism
     places = [f.place for f in lagging_loads(m)]
@@ -109,9 +112,11 @@ def start_loads(mechanism: Mechanism) -> list[tuple[int, float]]:
         return []
     program = carried_loads(m, m.partition)
     q, u = m.start.q.copy(), m.start.u[list(m.partition.independent)]
-    still = np.zeros(len(contact_inputs(m.system)))
+    pressed = np.zeros(len(contact_inputs(m.system)))
+    if forces is not None:
+        pressed[: forces.size] = forces.ravel()
     for _ in range(SETTLING):
-        found = evaluate(program, np.concatenate([[m.start.t], q, u, m.parameter_values, still]))
+        found = evaluate(program, np.concatenate([[m.start.t], q, u, m.parameter_values, pressed]))
         settled = bool(np.allclose(found, q[places], rtol=1e-12, atol=0.0))
         q[places] = found
         if settled:

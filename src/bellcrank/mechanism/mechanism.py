@@ -27,7 +27,6 @@ from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.lowering import lower
 from bellcrank.mechanics.start import start_positions
 from bellcrank.mechanics.twins import twin_inputs
-from bellcrank.mechanism.carried_loads import start_loads
 from bellcrank.mechanism.assembly import (
     LoopState,
     close_positions,
@@ -36,6 +35,7 @@ from bellcrank.mechanism.assembly import (
     independent_equations,
     led,
 )
+from bellcrank.mechanism.carried_loads import start_loads
 from bellcrank.mechanism.constraints import constraints_of
 from bellcrank.mechanism.groups import body_groups_of, connected
 from bellcrank.mechanism.initial import apply_initial, separate

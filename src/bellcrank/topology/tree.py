@@ -152,9 +152,7 @@ def spanning_tree(system: System) -> Tree:
 _Rank = tuple[bool, bool, int, bool, bool, int, int]
 
 
-def _rank(
-    joint: Joint, number: int, depth: int, used: frozenset[str], counted: frozenset[str]
-) -> _Rank:
+def _rank(joint: Joint, number: int, depth: int, used: frozenset[str], counted: frozenset[str]) -> _Rank:
     """Smaller is better."""
     return (
         joint.cut is not False,

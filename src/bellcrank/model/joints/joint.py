@@ -119,9 +119,10 @@ class Joint:
     cut: True closes a loop here, False keeps the joint in the tree, None leaves the choice to the analysis.
 
     Each kind is a class of its own. kind: Its name. keys: Its keys in model files. measures: Names of angles between
-    its frames that are no coordinates. coordinates: Names of the position coordinates (a quaternion has four). speeds: Names of the speeds, one for each degree of freedom. place, has_axis:
-    What it is drawn from. coincident, perpendicular, offsets: Its equations where it closes a loop, by the primitives
-    of :mod:`bellcrank.mechanics.constraints`: whether the points of A and B coincide, which axes of A and B are
+    its frames that are no coordinates. coordinates: Names of the position coordinates (a quaternion has four). speeds:
+    Names of the speeds, one for each degree of freedom. place, has_axis: What it is drawn from. coincident,
+    perpendicular, offsets: Its equations where it closes a loop, by the primitives of
+    :mod:`bellcrank.mechanics.constraints`: whether the points of A and B coincide, which axes of A and B are
     perpendicular, along which axes of A the point of B has no offset. marks: Its picture. plane: What it says of plane
     motion. slider: Whether a body on it looks like a sliding block. cut_first: Whether it is cut rather than others
     with as many equations. in_tree: Whether it can carry a body in the tree.
