@@ -454,8 +454,8 @@ def test_ropes_along_sites_and_limits_of_balls_agree_with_mujoco() -> None:
 def test_dry_friction_is_a_clutch() -> None:
     """0.3 N m stop a rotor of 0.02 kg m^2 at 3 rad/s after 0.2 s."""
     text = """<mujoco><option gravity="0 0 0"/><worldbody><body name="wheel">
-    <joint name="axle" frictionloss="0.3"/><inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.02"/></body></worldbody>
-    </mujoco>"""
+    <joint name="axle" frictionloss="0.3"/><inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.02"/></body>
+    </worldbody></mujoco>"""
     system = loads_mjcf(text).system
     result = system.simulate(0.4, initial={"axle": (0.0, 3.0)}, output=4, tolerance=1e-9)
     assert result["axle.angle_rate"][1:] == pytest.approx([1.5, 0.0, 0.0, 0.0], abs=1e-3)
