@@ -343,7 +343,9 @@ def test_shafts_at_an_angle_turn_alike_or_as_cardan_says() -> None:
         lambda system, a, b: system.perpendicular(
             "cross",
             a.frame((0, 0, 0), rotation=np.column_stack([(0, 0, 1), (1, 0, 0), (0, 1, 0)])),
-            b.frame((0, 0, 0), rotation=np.column_stack([(0, 1, 0), out_axis, np.cross((0, 1, 0), out_axis)])),
+            b.frame(
+                (0, 0, 0), rotation=np.column_stack([(0, 1, 0), out_axis, np.cross((0, 1, 0), out_axis)])
+            ),
         )
     )
     expected = np.unwrap(np.arctan2(np.sin(angles) * np.cos(bend), np.cos(angles)))

@@ -127,6 +127,25 @@ def test_what_lands_on_a_cart_presses_on_its_rail(grouped: bool) -> None:
         assert result["rub.load"][-1] == pytest.approx(4.0 * G, rel=1e-6)
 
 
+def test_an_arm_swings_over_a_block_that_stands_by_itself() -> None:
+    """Many contacts share the load, corrections of overlaps take no time: by steps it is as event by event."""
+    system = System("block")
+    block, arm = (
+        system.body("block", 2.0, (0.1,) * 3, at=(0, 0, 0.2)),
+        system.body("arm", 0.5, (0.01,) * 3, at=(0, 0, 0.6)),
+    )
+    system.free("air", system.ground, block)
+    system.revolute("pin", block, arm, at=(0, 0, 0.4), axis="y")
+    system.joint_friction("rub", "pin", 0.2, radius=0.02)
+    system.contact("floor", system.ground.plane(), block.box(0.3, 0.2, 0.2), friction=0.6, restitution=0.0)
+    start = {"pin": {"angle_rate": 0.5}}
+    found = system.simulate(1.0, initial=start, output=4)
+    assert found["rub.load"] == pytest.approx(np.linalg.norm(found["pin.force"], axis=1), rel=1e-6)
+    steps = system.simulate(1.0, initial=start, output=4, impacts="stepping", step=5e-4)
+    assert steps["pin.angle"] == pytest.approx(found["pin.angle"], abs=3e-3)
+    assert steps["rub.load"][1:] == pytest.approx(found["rub.load"][1:], rel=3e-3)
+
+
 def test_a_clutch_slips_at_its_capacity_and_locks() -> None:
     """Equal discs at 3 and 0 rad/s under 2 N m: the slip ends at 0.75 s, at the common speed."""
     system = System("clutch", gravity=(0, 0, 0))
@@ -321,6 +340,18 @@ def test_runs_by_steps_stop_at_limits() -> None:
     angle = np.asarray(result["pin.angle"])
     assert angle.max() == pytest.approx(2.0, abs=2e-3)
     assert np.ptp(angle[8:]) > 1.0
+
+
+@pytest.mark.parametrize("how", [{}, {"impacts": "stepping", "step": 1e-3}])
+def test_a_stop_of_an_angle_goes_with_plane_curves(how: dict[str, object]) -> None:
+    """A disc that falls on a line after its turning was stopped comes to lie there, at the stop."""
+    system = System("disc", gravity=(0, -G, 0))
+    disc = system.body("disc", 1.0, (0.1,) * 3, at=(0, 0.5, 0))
+    system.planar("plane", system.ground, disc, limits={"angle": (-0.5, None)})
+    system.contact("floor", system.ground.line(), disc.circle(0.2), restitution=0.0, friction=0.5)
+    result = system.simulate(1.0, initial={"plane": {"angle_rate": -3.0}}, output=4, **how)  # type: ignore[arg-type]
+    assert result["plane.angle"][-1] == pytest.approx(-0.5, abs=1e-6)
+    assert result["disc.position"][-1] == pytest.approx([0.0, 0.2, 0.0], abs=1e-6)
 
 
 def test_limits_of_joints_are_in_model_files() -> None:

@@ -675,7 +675,8 @@ def free_positions(s: Scene, h: float, corrections: int) -> float:
         call(s.programs.rates, s.x, s.resting)
         put_speeds(s, SCRATCH)
         call(s.programs.rates, s.x, s.rates)
-        for i in range(s.q):
+        # First-order states stay: a correction takes no time.
+        for i in range(s.q - s.states):
             s.x[1 + i] += s.rates[i] - s.resting[i]
         close_loops(s)
         weigh(s)

@@ -41,7 +41,7 @@ from bellcrank.mechanics.constraints import (
     over_speeds,
     twist_columns,
 )
-from bellcrank.mechanics.joint_coordinates import in_tree, joint_coordinate
+from bellcrank.mechanics.joint_coordinates import counted
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.program.derive import directional
@@ -123,8 +123,9 @@ class ContactPair:
         limits, stop = self.contact.limits, self.contact.a.shape
         if limits is None or not isinstance(stop, Stop) or not stop.lever:
             return None
-        if in_tree(kin.linkage, limits.joint, limits.coordinate):
-            return limits.sense * joint_coordinate(kin.linkage, kin, limits.joint, limits.coordinate)[0]
+        x = counted(kin.linkage, kin, limits.joint, limits.coordinate)
+        if x is not None:
+            return limits.sense * x
         if limits.turns:
             raise ModelError(
                 f"limits {limits.name!r} leave a whole turn or more, and joint {limits.joint.name!r} closes a loop, "

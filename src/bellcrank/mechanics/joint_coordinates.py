@@ -59,6 +59,12 @@ def in_tree(linkage: Linkage, joint: Joint, name: str) -> bool:
     return _own_link(linkage, joint, name) is not None
 
 
+def counted(linkage: Linkage, kin: Kinematics, joint: Joint, name: str) -> Scalar | None:
+    """Value of a joint's coordinate in the tree, None of any other; speeds need not be known."""
+    link = _own_link(linkage, joint, name)
+    return None if link is None else kin.q[link.q]
+
+
 def _own_link(linkage: Linkage, joint: Joint, name: str) -> Link | None:
     """The link whose only position a coordinate is."""
     found = (k for k in linkage.links if k.joint == joint.name and name in k.coordinates)

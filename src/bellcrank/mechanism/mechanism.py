@@ -142,7 +142,11 @@ class Mechanism(StudyMethods):
 
     @cached_property
     def speed_names(self) -> tuple[str, ...]:
-        """joint.coordinate for every speed."""
+        """joint.coordinate for every speed.
+
+        The three of a ball, and the six of a free joint, are along axes of their own, which follow the axis of the next
+        joint; ``jacobian("body.angular_velocity")`` leads to world axes.
+        """
         names = []
         for link in self.linkage.links:
             joint = self.system.joints.get(link.joint)
