@@ -317,7 +317,10 @@ def test_own_velocity_constraint_is_the_knife_edge() -> None:
 
 
 def test_shafts_at_an_angle_turn_alike_or_as_cardan_says() -> None:
-    """tan(out) = tan(in) cos(bend) behind one cardan joint whose first arm lies across the bend; a constant velocity joint turns by the same angle."""
+    """tan(out) = tan(in) cos(bend) behind one cardan joint whose first arm lies across the bend.
+
+    A constant velocity joint turns by the same angle.
+    """
     bend, angles = 0.6, np.linspace(0.0, 2.0, 21)
     out_axis = np.array([np.cos(bend), 0.0, np.sin(bend)])
     bent = np.column_stack([(0.0, 1.0, 0.0), np.cross(out_axis, (0.0, 1.0, 0.0)), out_axis])
