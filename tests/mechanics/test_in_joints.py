@@ -218,6 +218,10 @@ def test_an_angle_is_stopped_at_both_ends_and_comes_to_rest_there() -> None:
     angle = np.asarray(result["pin.angle"])
     assert angle.min() > 0.1 - 1e-9
     assert angle[-1] == pytest.approx(0.1, abs=1e-9)
+    # At rest it bears the weight on its arm, and is as far from the other one as they are apart.
+    assert result["stop low.torque"][-1] == pytest.approx([0.0, G * math.sin(0.1), 0.0], abs=1e-9)
+    assert result["stop high.angle"][-1] == pytest.approx(1.9, abs=1e-9)
+    assert result["pin.force"][-1] == pytest.approx([0.0, 0.0, G], abs=1e-9)
 
 
 def test_elastic_stops_give_back_what_they_took() -> None:

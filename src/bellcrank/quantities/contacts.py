@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bellcrank.contact.shapes import Stop
 from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, scale, sub, times, transposed_times
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.loads import Loads
@@ -28,6 +29,16 @@ class TracedContact:
     def gap(self) -> Scalar:
         """[m]."""
         return self.closest.distance
+
+    def angle(self) -> Scalar:
+        """How far the stop of an angle is from being struck [rad]."""
+        stop = self.pair.contact.a.shape
+        assert isinstance(stop, Stop)
+        return self.gap() * (1.0 / stop.lever)
+
+    def torque(self) -> Vec:
+        """Of the stop of an angle, on b, world [N m]."""
+        return scale(self.normal_force(), self.in_world(self.pair.couple(self.s.kin, self.closest)))
 
     def in_world(self, v: Vec) -> Vec:
         """A direction seen from the base, in world axes."""

@@ -357,7 +357,12 @@ class Quantities:
     def _contact(self, name: str) -> dict[str, Traceable]:
         """Gap and points at all times; forces while a contact lasts, zero while it is open."""
         c = self.s.contacts[name]
+        turning = {
+            "angle": Traceable(lambda: [c.angle()], (), "rad"),
+            "torque": Traceable(c.torque, XYZ, "N m", True),
+        }
         return {
+            **(turning if c.pair.couples else {}),
             "gap": Traceable(lambda: [c.gap()], (), "m"),
             "point": Traceable(c.point, XYZ, "m"),
             "normal": Traceable(c.normal, XYZ, ""),
