@@ -146,6 +146,22 @@ def test_an_arm_swings_over_a_block_that_stands_by_itself() -> None:
     assert steps["rub.load"][1:] == pytest.approx(found["rub.load"][1:], rel=3e-3)
 
 
+def test_plane_curves_that_share_a_load_are_named() -> None:
+    system = System("block", gravity=(0, -G, 0))
+    block = system.body("block", 2.0, (0.1,) * 3, at=(0, 0.2, 0))
+    arm = system.body("arm", 0.5, (0.01,) * 3, at=(0, 0.6, 0))
+    system.planar("plane", system.ground, block, at=(0, 0.2, 0))
+    system.revolute("pin", block, arm, at=(0, 0.4, 0))
+    system.joint_friction("rub", "pin", 0.2, radius=0.02)
+    for side, x in (("back", -0.3), ("front", 0.3)):
+        foot = block.circle(0.1, at=(x, -0.1, 0))
+        system.contact(side, system.ground.line(), foot, friction=0.6, restitution=0.0)
+    with pytest.raises(ModelError, match=r"contacts 'back', 'front' share their load.*impacts='stepping'"):
+        system.simulate(0.1)
+    result = system.simulate(0.2, impacts="stepping", step=2e-4, output=2)
+    assert result["rub.load"][-1] == pytest.approx(0.5 * G, rel=1e-4)
+
+
 def test_a_clutch_slips_at_its_capacity_and_locks() -> None:
     """Equal discs at 3 and 0 rad/s under 2 N m: the slip ends at 0.75 s, at the common speed."""
     system = System("clutch", gravity=(0, 0, 0))

@@ -191,6 +191,12 @@ class Contacts:
         base = replace(self.base, parameter_values=values)
         rows = self.once("rows", lambda: ContactRows(self.base.mechanics, self.pairs))
         fresh, sharing = variant_of(base, self.pairs, modes, state, rows)
+        if sharing is not None and self.loads:
+            raise ModelError(
+                f"contacts {', '.join(map(repr, modes))} share their load, and joints with friction by their reaction "
+                "need to know how: use solid shapes, such as a plane and a sphere in the place of plane curves, or "
+                "runs by steps, impacts='stepping' with step="
+            )
         self._shared[modes_key(modes)] = sharing
         key = shared_key(modes, sharing)
         known = self._variants.get(key)
@@ -245,12 +251,7 @@ class Contacts:
             return False
         if self.tangents == 2:
             return True
-        if self.loads and not self.apart(modes, state, p):
-            raise ModelError(
-                f"{', '.join(map(repr, modes))} share their load in the plane, and joints with friction by their "
-                "reaction take part: use solid shapes, a plane and a sphere or a cylinder in the place of curves"
-            )
-        if self.loads:
+        if self.loads and self.apart(modes, state, p):
             return True
         own = [pair for pair in self.pairs if pair.contact.name in modes]
         return all(pair.lasting and pair.yields for pair in own) and self.apart(modes, state, p)
