@@ -1,0 +1,6 @@
+"""``python -m bellcrank.cli``."""
+
+from bellcrank.cli import main
+
+if __name__ == "__main__":
+    main()
