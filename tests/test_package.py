@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -88,3 +89,13 @@ def test_every_command_works_or_names_an_extra_without_optional_packages() -> No
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("needs the extra") >= 7
+
+
+def test_the_command_line_is_a_module(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["bellcrank", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("bellcrank", run_name="__main__")
+    assert ended.value.code == 0
+    assert "Usage: bellcrank" in capsys.readouterr().out

@@ -225,9 +225,11 @@ class SteppedRun(Run):
         if fastest * h <= 2.0:
             return
         name = self.mechanism.linkage.states[int(statistics[moreau.FAST])]
+        power = 10.0 ** math.floor(math.log10(2.0 / fastest))
+        shorter = power * math.floor(2.0 / fastest / power)
         why = (
             f"the state {name!r} moves at up to {fastest:.3g} rad/s with what it pushes, which steps cannot follow: "
-            f"take step={2.0 / fastest:.1g} or less, or a softer force (stiffness= of a clutch), or impacts='dense'."
+            f"take step={shorter:.1g} or less, or a softer force (stiffness= of a clutch), or impacts='dense'."
         )
         raise ContactError(begin, (*self.mechanism.system.contacts, *self.mechanism.system.collisions), why)
 

@@ -126,4 +126,21 @@ def _notes(mechanism: Mechanism) -> list[str]:
     """What contacts are not exactly as they were given, each once."""
     pressing = [f.contact for f in mechanism.system.forces.values() if isinstance(f, ContactForce)]
     said = [note for contact in (*pressing, *mechanism.system.contacts.values()) for note in contact.notes]
-    return list(dict.fromkeys(said))
+    return [*dict.fromkeys(said), *_load_notes(mechanism)]
+
+
+def _load_notes(mechanism: Mechanism) -> list[str]:
+    """What is not known of loads that follow reactions."""
+    system, found = mechanism.system, []
+    names = [name for name, state in system.states.items() if state.reaction is not None]
+    if names and system.strikes:
+        found.append(
+            f"{names[0]}: friction by reaction acts between impacts; what a joint takes in one causes no friction"
+        )
+    if names and mechanism.dropped:
+        equations = len(mechanism.dropped)
+        found.append(
+            f"{names[0]}: {equations} redundant equation{'s' if equations > 1 else ''} carry nothing here, though "
+            "they may bear a part of what joints carry; free the joints that share a load to know the friction"
+        )
+    return found

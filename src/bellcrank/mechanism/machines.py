@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
+from bellcrank.mechanism.carried_loads import carried_loads
 from bellcrank.mechanism.mechanism import Mechanism
 from bellcrank.mechanism.traced import Traced
 from bellcrank.program.derive import jvp_program
@@ -55,6 +56,11 @@ class Machine:
     def tangent(self) -> Kernel:
         """Rates and their directional derivative, for implicit methods."""
         return compile_program(jvp_program(self.traced.rates))
+
+    @cached_property
+    def loads(self) -> Kernel:
+        """Loads that follow reactions, with the forces of contacts."""
+        return compile_program(carried_loads(self.mechanism, self.partition))
 
     def pack(self, q: Array, u: Array) -> Array:
         """The integrator's state: positions and independent speeds."""
