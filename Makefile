@@ -13,7 +13,7 @@ UV := $(BIN)/python -m uv pip install --quiet --python $(BIN)/python
 # compile every module it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test bench docs manual graph lint clean browser fuzz
+.PHONY: demo test bench docs manual graph lint clean browser fuzz bare
 
 demo: $(READY)
 	$(BIN)/python -m bellcrank.demo
@@ -60,6 +60,14 @@ bench: $(READY_BENCH)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.run
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.simulation
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.drive
+
+# The wheel alone in an environment of its own: every command works there, or names the extra that it needs.
+bare: $(READY)
+	rm -rf build/bare
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/bare .
+	$(PYTHON) -m venv build/bare/env
+	build/bare/env/bin/python -m pip install --quiet --disable-pip-version-check build/bare/*.whl
+	build/bare/env/bin/python tests/bare.py
 
 # Damaged files of every kind, then faults of the machine, for about an hour; findings are kept in build/hostile. A run
 # that was stopped goes on where it was.

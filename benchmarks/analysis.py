@@ -1,10 +1,11 @@
 """Time to analyse a mechanism against the number of its bodies and loops.
 
-    python -m benchmarks.analysis [--most 100] [--repeats 3]
+    python -m benchmarks.analysis [--most 100] [--traced 20] [--repeats 3]
 
-Processor time from the description to the partition of speeds, the least of a few runs, on one core and one thread of
-the linear algebra: chains without loops, slider cranks side by side (independent loops) and scissors (loops that share
-bodies, with as many redundant equations as there are freedoms of a plane).
+Processor time from the description to the partition of speeds, and from there to the equations of motion in the
+recursive formulation, the least of a few runs, on one core and one thread of the linear algebra: chains without loops,
+slider cranks side by side (independent loops) and scissors (loops that share bodies, with as many redundant equations
+as there are freedoms of a plane). The power of growth is that over the larger half of the sizes.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import numpy as np
+
+from bellcrank.formulations.registry import Formulation
 from bellcrank.mechanism import analyse
 from bellcrank.model import System
 
@@ -69,31 +74,73 @@ KINDS: dict[str, Callable[[int], System]] = {
 }
 
 
-def seconds(make: Callable[[int], System], units: int, repeats: int) -> tuple[float, int, int, int]:
-    """Processor time of an analysis, and the bodies, loops and redundant equations of the mechanism."""
-    best, found = math.inf, (0, 0, 0)
+@dataclass(frozen=True)
+class Timing:
+    """Processor times [s] of an analysis and of the equations of motion, and what the mechanism is made of."""
+
+    bodies: int
+    loops: int
+    redundant: int
+    analysed: float
+    traced: float
+
+
+def timing(make: Callable[[int], System], units: int, repeats: int, trace: bool) -> Timing:
+    """The least times of a few runs; not a number where the equations were not asked for."""
+    best = Timing(0, 0, 0, math.inf, math.inf)
     for _ in range(repeats):
         system = make(units)
         began = time.process_time()
         mechanism = analyse(system)
         _ = mechanism.partition
-        best = min(best, time.process_time() - began)
-        found = len(system.bodies), len(mechanism.tree.cuts), len(mechanism.dropped)
-    return best, *found
+        analysed = time.process_time() - began
+        began = time.process_time()
+        traced = math.nan
+        if trace:
+            _ = mechanism.traced(Formulation.RECURSIVE).rates
+            traced = time.process_time() - began
+        counts = len(system.bodies), len(mechanism.tree.cuts), len(mechanism.dropped)
+        best = Timing(*counts, min(best.analysed, analysed), min(best.traced, traced) if trace else math.nan)
+    return best
+
+
+def growth(sizes: Sequence[int], times: Sequence[float]) -> float:
+    """The power of the number of bodies with which a time grows, over the larger half of the sizes."""
+    known = [(math.log(n), math.log(x)) for n, x in zip(sizes, times, strict=True) if x > 0.0]
+    upper = known[len(known) // 2 - 1 :] if len(known) > 2 else known
+    if len(upper) < 2:
+        return math.nan
+    x, y = np.array(upper).T
+    return float(np.polyfit(x, y, 1)[0])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--most", type=int, default=100, help="units of the largest mechanism")
+    parser.add_argument(
+        "--traced", type=int, default=20, help="units of the largest whose equations are traced"
+    )
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args(arguments)
     for make in KINDS.values():
-        seconds(make, 2, 1)
-    print(f"{'mechanism':15}{'units':>7}{'bodies':>8}{'loops':>7}{'redundant':>11}{'seconds':>10}")
+        timing(make, 2, 1, True)
+    heads = f"{'mechanism':15}{'units':>7}{'bodies':>8}{'loops':>7}{'redundant':>11}{'analysis':>10}{'tracing':>10}"
+    print(heads)
     for name, make in KINDS.items():
+        found = []
         for units in [n for n in (5, 10, 20, 50, 100, 200) if n <= given.most]:
-            took, bodies, loops, redundant = seconds(make, units, given.repeats)
-            print(f"{name:15}{units:7}{bodies:8}{loops:7}{redundant:11}{took:10.3f}")
+            one = timing(make, units, given.repeats, units <= given.traced)
+            found.append(one)
+            shown = f"{one.traced:10.3f}" if units <= given.traced else f"{'-':>10}"
+            print(
+                f"{name:15}{units:7}{one.bodies:8}{one.loops:7}{one.redundant:11}{one.analysed:10.3f}{shown}"
+            )
+        bodies = [one.bodies for one in found]
+        powers = (
+            growth(bodies, [one.analysed for one in found]),
+            growth(bodies, [one.traced for one in found]),
+        )
+        print(f"{'':15}{'time grows as bodies to the power':>33}{powers[0]:10.1f}{powers[1]:10.1f}")
 
 
 if __name__ == "__main__":

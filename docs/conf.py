@@ -27,9 +27,11 @@ extensions = [
     "docstrings",
     "equations",
     "executed",
+    "extras",
     "gallery",
     "manual",
     "mathml",
+    "model_keys",
     "packages",
 ]
 exclude_patterns = ["_build", "extensions", "_static"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from tempfile import TemporaryDirectory
 
@@ -12,6 +13,10 @@ from hypothesis import settings
 
 FIRST = ("docs/test_site.py", "view/live/")
 """Tests that share one long preparation. At the front they stay in one worker: work is stolen from the end."""
+
+LINUX = sys.platform.startswith("linux")
+collect_ignore = [] if LINUX else ["hostile/test_faults.py", "hostile/test_mutate.py"]
+"""What limits other processes and looks into them by ways of Linux."""
 
 # Property tests run on shared machines: the time of one example says nothing. Examples are the same in every run.
 settings.register_profile("suite", deadline=None, derandomize=True)
@@ -38,5 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Move the tests with a long preparation to the front."""
+    """Move the tests with a long preparation to the front; skip what another system has no signals or files for."""
+    for item in items:
+        if (item.get_closest_marker("posix") and sys.platform == "win32") or (
+            item.get_closest_marker("linux") and not LINUX
+        ):
+            item.add_marker(pytest.mark.skip(reason="not on this platform"))
     items.sort(key=lambda item: not any(name in item.nodeid for name in FIRST))

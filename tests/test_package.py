@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
+import runpy
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +18,7 @@ import bellcrank
 from bellcrank.base.optional import needed
 from bellcrank.base.provided import provided
 from bellcrank.model import System
+from bellcrank.result.result import Result
 
 
 def test_type_checkers_see_every_name() -> None:
@@ -46,6 +51,8 @@ def test_a_model_file_is_loaded() -> None:
         (System.inverse_dynamics, "inverse dynamics"),
         (System.sensitivity, "sensitivity"),
         (System.mechanism, "analyse"),
+        (Result.picture, "picture"),
+        (Result.video, "video"),
     ],
 )
 def test_methods_spell_out_the_arguments_of_their_functions(method: Callable, service: str) -> None:
@@ -70,3 +77,25 @@ def test_missing_packages_are_named_with_an_extra_that_brings_them() -> None:
     assert found >= 12
     with pytest.raises(bellcrank.ModelError, match=r"a test needs nothing: pip install 'bellcrank\[none\]'"):
         needed("no_such_package", "a test", "nothing", "none")
+
+
+def test_every_command_works_or_names_an_extra_without_optional_packages() -> None:
+    script = Path(__file__).with_name("bare.py")
+    done = subprocess.run(
+        [sys.executable, str(script), "--block"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CFLAGS": "-O0"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("needs the extra") >= 7
+
+
+def test_the_command_line_is_a_module(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["bellcrank", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("bellcrank", run_name="__main__")
+    assert ended.value.code == 0
+    assert "Usage: bellcrank" in capsys.readouterr().out

@@ -83,7 +83,7 @@ class Import:
 def folder_of(module: str) -> str:
     """The folder of a module given by its dotted path."""
     parts = module.split(".")
-    return parts[1] if len(parts) > 1 else parts[0]
+    return parts[1] if len(parts) > 1 and parts[1] != "__main__" else parts[0]
 
 
 def modules(package: Path = PACKAGE) -> dict[str, Path]:

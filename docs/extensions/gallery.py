@@ -1,11 +1,13 @@
-"""The gallery: every example with its picture, its words and its files.
+"""The gallery: every example with its picture, its words and its files; what moves plays.
 
-Pictures lie in ``pictures/gallery``; ``python docs/extensions/pictures.py`` draws them by running the examples.
+Pictures and scenes lie in ``pictures/gallery``; ``python docs/extensions/pictures.py`` runs the examples for them.
 """
 
 from __future__ import annotations
 
 import ast
+import json
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from bellcrank.cli.library import examples
+from bellcrank.view.pages import animation
 
+PLACE = "_made/gallery"
+"""Folder of the site for the pages that play."""
 PICTURES = Path(__file__).parents[1] / "pictures" / "gallery"
 LANGUAGES = {".py": "python"}
 """By suffix; all other files of examples are YAML."""
@@ -22,7 +27,19 @@ LANGUAGES = {".py": "python"}
 
 def picture(name: str) -> Path | None:
     """The picture of an example."""
-    return next((path for path in sorted(PICTURES.glob(f"{name}.*"))), None)
+    return next((path for path in sorted(PICTURES.glob(f"{name}.*")) if path.suffix != ".scene"), None)
+
+
+def playing(name: str, folder: Path) -> Path | None:
+    """The page that plays an example, written into a folder; None for one that does not move."""
+    kept = PICTURES / f"{name}.scene"
+    if not kept.is_file():
+        return None
+    found = json.loads(lzma.decompress(kept.read_bytes()))
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{name}.html"
+    target.write_text(animation(found["title"], found["subtitle"], found["data"]), encoding="utf-8")
+    return target
 
 
 def words(text: str, suffix: str) -> str:
@@ -64,6 +81,10 @@ class Gallery(SphinxDirective):
         if found := picture(example.name):
             text += [f"```{{image}} pictures/gallery/{found.name}", f":alt: {title(example.name)}"]
             text += [":class: example", "```", ""]
+        if page := playing(example.name, Path(self.env.app.outdir) / PLACE):
+            frame = f'src="{PLACE}/{page.name}" title="{title(example.name)}, playing" height="520" loading="lazy"'
+            text += ["```{raw} html", "<details class='plays'><summary>play it in 3D</summary>"]
+            text += [f"<iframe class='made' {frame}></iframe></details>", "```", ""]
         first = example.files[0]
         said = words(first.read_text(encoding="utf-8"), Path(first.name).suffix)
         text += [*paragraphs(said), "```console", f"bellcrank examples copy {example.name}", "```", ""]

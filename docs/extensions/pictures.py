@@ -1,11 +1,14 @@
 """Draws the pictures of the gallery by running the examples: ``python docs/extensions/pictures.py [NAME ...]``.
 
 A model file is simulated and shown as the animation shows it; an example that is Python
-alone draws its own curves.
+alone draws its own curves. What moves is kept as data for a page that plays: the site puts them into the page as the
+package writes it then.
 """
 
 from __future__ import annotations
 
+import json
+import lzma
 import math
 import runpy
 import shutil
@@ -20,6 +23,7 @@ from gallery import PICTURES
 
 from bellcrank.cli.library import Example, examples
 from bellcrank.files import load
+from bellcrank.view.animation import described
 
 RUNS: dict[str, dict[str, Any]] = {
     "flexible_slider_crank": {"duration": 0.0058},
@@ -222,6 +226,51 @@ PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+PLAYED: dict[str, dict[str, Any]] = {
+    "ball_on_ground": {"duration": 4.0, "initial": {"plane": {"x": (0.0, 0.1)}}},
+    "bat_and_ball": {"duration": 7e-3, "formulation": "recursive"},
+    "flexible_slider_crank": {"duration": 0.04},
+    "four_bar": {"duration": 2.0},
+    "full_car": {"duration": 2.0},
+    "pendulum": {"duration": 4.0},
+    "quarter_car": {"duration": 2.0},
+    "slider_crank": {"duration": 6.0, "initial": {"main bearing": (math.pi / 6, 1.0)}},
+    "slider_crank_impact": {"duration": 5.0},
+    "spatial_pendulums": {"duration": 4.0},
+    "two_balls": {"duration": 1.0},
+    "two_pendulums": {"duration": 2.5},
+}
+"""Model files that play, and how they are run for it."""
+FRAMES_PLAYED = 90
+
+
+def played(example: Example, module: dict[str, Any]) -> Any:
+    """The run of an example that plays; None for one that does not."""
+    if example.name in PLAYED and example.model is not None:
+        options = dict(PLAYED[example.name])
+        return load(str(example.model)).simulate(options.pop("duration"), output=360, **options)
+    match example.name:
+        case "geneva_drive":
+            return module["geneva_drive"]().simulate(1.0, output=360)
+        case "machines_in_contact":
+            return module["thrown_dice"]()
+        case "rods":
+            return module["chain"]().simulate(1.5, output=180)
+    return None
+
+
+def keep(example: Example, module: dict[str, Any]) -> None:
+    """Keep what the page of an example plays."""
+    result = played(example, module)
+    if result is None:
+        return
+    subtitle, data = described(result, [], frames=FRAMES_PLAYED)
+    text = json.dumps({"title": result.mechanism.system.name, "subtitle": subtitle, "data": data})
+    target = PICTURES / f"{example.name}.scene"
+    target.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+    print(target, target.stat().st_size)
+
+
 def main(names: list[str]) -> None:
     """Draw the named pictures, or all."""
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -229,14 +278,17 @@ def main(names: list[str]) -> None:
         if names and name not in names:
             continue
         target = PICTURES / f"{name}.svg"
+        module: dict[str, Any] = {}
+        if example.model is None and str(example.files[0]).endswith(".py"):
+            with tempfile.TemporaryDirectory() as folder:
+                module = runpy.run_path(str(example.files[0]), run_name=folder)
+        keep(example, module)
         if name in MODELS:
             MODELS[name](example).savefig(target)
         elif example.model is not None:
             target = target.with_suffix(".png")
             of_model(example, target)
         elif name in PYTHON:
-            with tempfile.TemporaryDirectory() as folder:
-                module = runpy.run_path(str(example.files[0]), run_name=folder)
             made = PYTHON[name](module)
             made(target) if callable(made) else made.savefig(target)
         else:

@@ -204,3 +204,22 @@ def test_what_can_be_held() -> None:
         ball().equilibrium(hold=["flight.xx"])
     with pytest.raises(bc.ModelError, match="list of coordinates"):
         ball().equilibrium(hold="flight.x")
+
+
+def test_friction_by_reaction_feels_what_a_contact_presses_with() -> None:
+    """A cart on which a mass lies at a stop: its bristles have the stiffness of the whole weight, and their load
+    follows what presses on the mass."""
+    system = bc.System("cart", gravity=(0, 0, -G))
+    push = system.parameter("push", 0.0, "N")
+    cart, load = system.body("cart", 3.0, (0.1,) * 3), system.body("load", 1.0, (0.1,) * 3, at=(0, 0, 0.5))
+    system.prismatic("rail", system.ground, cart, axis="x")
+    system.prismatic("hoist", cart, load, axis="z", limits=(-0.2, None))
+    system.applied_force("press", load, lambda t: (0.0, 0.0, -push))
+    system.joint_friction("rub", "rail", bc.contact.LuGre(0.2, stiffness=1e5), lag=1e-3)
+    found = system.equilibrium()
+    assert found["rub.load"] == pytest.approx(4.0 * G, rel=1e-9)
+    linear = system.linearize(found, inputs=["push"])
+    names = linear.states
+    row, bend = names.index("rail.displacement_rate"), names.index("rub bend")
+    assert linear.A[row, bend] == pytest.approx(-1e5 * 4.0 * G / 4.0, rel=1e-9)
+    assert linear.B[names.index("rub load"), 0] == pytest.approx(1.0 / 1e-3, rel=1e-9)

@@ -213,6 +213,7 @@ def test_stopping_events() -> None:
     np.testing.assert_array_equal(np.isnan(y[:, -1]), [False, True, True])
 
 
+@pytest.mark.posix
 def test_ctrl_c_keeps_what_was_done() -> None:
     mechanism = analyse(swing())
     simulate_many(mechanism, {"mass": [2.0]}, 0.1, quantities=["bob.position.x"], output=2)

@@ -11,19 +11,23 @@ import sys
 import time
 import urllib.request
 import xml.etree.ElementTree as ET
+from importlib import import_module, metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from scipy import special
 
 from bellcrank.cli.inputs import model
 from bellcrank.view.live import Viewer
 from cli.conftest import Call
 
+doctor = import_module("bellcrank.cli.doctor")
 COMMANDS = (
     *("run", "check", "count", "equilibrium", "linearize", "plot", "report", "view"),
-    *("quantities", "convert", "verify", "examples", "sweep", "optimise", "drive", "cad", "manoeuvre"),
+    *("quantities", "convert", "verify", "examples", "sweep", "optimise", "drive", "cad", "doctor"),
+    "manoeuvre",
 )
 
 
@@ -142,6 +146,7 @@ def test_a_failing_run_keeps_what_it_has(call: Call) -> None:
     assert len(call("plot", "part.h5", "--json", "ball.position.z").json["time"]) >= 50
 
 
+@pytest.mark.posix
 def test_interrupt_keeps_the_part(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "bellcrank.cli", "run", "slider_crank", "-d", "1e8", "--out", "long.h5"]
     with subprocess.Popen(
@@ -247,6 +252,7 @@ def test_view_serves_until_it_is_ended(
     assert answers == [200, 51 if what == "result" else 1001]
 
 
+@pytest.mark.posix
 def test_view_ends_at_ctrl_c(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bellcrank.cli", "view", "pendulum", "--no-browser", "-d", "1"]
     process = subprocess.Popen(
@@ -409,3 +415,50 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
         err = run.stderr.read()
         run.wait(timeout=60)
     assert err == b""
+
+
+def test_doctor_finds_what_is_there_and_tests_it(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = call("doctor", "--json").json
+    assert found["ok"]
+    assert {"numpy", "llvmlite", "scipy"} <= {f["what"] for f in found["packages"]}
+    assert {"view", "cad", "fmu"} <= {f["what"] for f in found["extras"]} <= set(doctor.EXTRAS)
+    kept = next(f for f in found["for_some_tasks"] if f["what"] == "machine code on disk")
+    assert kept["ok"]
+    assert len(found["self-test"]) == 3
+
+    versions = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "1.2" if name == "scipy" else versions(name))
+    Path("a file").touch()
+    monkeypatch.setenv("BELLCRANK_CACHE", str(Path("a file", "kernels").resolve()))
+    answer = call("doctor")
+    assert answer.status == 1
+    assert "pip install 'scipy>=1.11'" in answer.out
+    assert answer.out.endswith("to be mended: scipy\n")
+
+    monkeypatch.setattr(metadata, "version", versions)
+    monkeypatch.setattr(special, "ellipk", lambda m: 1.7)
+    monkeypatch.setattr(doctor, "_drawing", lambda: doctor.Finding("pictures", "not asked again"))
+    answer = call("doctor")
+    assert answer.status == 1
+    assert "BELLCRANK_CACHE=FOLDER" in answer.out
+    assert answer.out.endswith(
+        "to be mended: angle after a quarter of the period, rate there, by the energy\n"
+    )
+
+
+def test_names_are_completed_in_the_shell(call: Call, monkeypatch: pytest.MonkeyPatch, stored: Path) -> None:
+    """Typer's completion of bash, as the shell asks for it."""
+
+    def offered(line: str) -> list[str]:
+        words = line.split(" ")
+        monkeypatch.setenv("_BELLCRANK_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+        return call().out.split("\n")
+
+    assert "rod.velocity" in offered("bellcrank run pendulum -q rod.v")
+    assert "rod.velocity.x" in offered("bellcrank run pendulum -q rod.velocity")
+    assert "friction=" in offered("bellcrank run pendulum --set fr")
+    assert "pivot=" in offered("bellcrank run pendulum --initial p")
+    assert "slider.velocity" in offered(f"bellcrank plot {stored} slider.v")
+    assert not any(offered("bellcrank run no_such_model -q r"))

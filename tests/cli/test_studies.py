@@ -93,3 +93,14 @@ def test_failed_runs_are_told(call: Call, study: Path) -> None:
     answer = call("sweep", study)
     assert answer.status == 1
     assert "damping = 400" in answer.err
+
+
+def test_a_study_goes_by_the_name_of_its_example(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bellcrank.cli.inputs import study
+
+    assert Path(study("quarter_car")).name == Path(study("quarter-car.study")).name == "quarter_car.study"
+    assert Path(study("quarter_car")).is_file()
+    assert study("pendulum") == "pendulum"
+    Path("quarter_car.study").touch()
+    assert study("quarter_car.study") == "quarter_car.study"
+    assert "no such file" in call("sweep", "pendulum").err

@@ -145,6 +145,7 @@ def test_only_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
         read(tmp_path / "large.obj")
 
 
+@pytest.mark.posix
 def test_files_that_a_mesh_refers_to_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fifo in their place would block whoever reads it."""
     for name in ("shine.mtl", "skin.png"):

@@ -1,5 +1,8 @@
 """Surfaces of flexible members in contact: they bend with the member, and the modes feel what presses on them."""
 
+import ctypes
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -15,7 +18,9 @@ from bellcrank.files import dumps, loads
 from bellcrank.flexible import STEEL, Clamped, NormalModes, beam, circle, rod, solid
 from bellcrank.flexible.member import FlexibleMember, Member
 from bellcrank.flexible.rods import Rod
+from bellcrank.mechanism.export import export_of
 from bellcrank.model.contacts import PlacedShape
+from program.c_compiler import library, needs_gcc, pointer, relative
 
 LENGTH, THICK, RADIUS, AT = 1.0, 0.02, 0.05, 0.63
 ALONG = Rotation.from_euler("y", 90, degrees=True).as_matrix()
@@ -29,15 +34,19 @@ def member(modes: int = 4) -> Member:
 def ball_on_bar(
     made: Member, mass: float, overlap: float, turned: float = 0.0, **contact: float
 ) -> bc.System:
-    """A bar is clamped at one end, and a ball in a guide stands on it between two nodes; all turned about z."""
+    """A bar is clamped at one end, and a ball in a guide stands on it between two nodes; all turned about z.
+
+    Young's modulus is a parameter where none is given.
+    """
     system = bc.System("bar", gravity=(0, 0, -9.81))
+    modulus = {} if "young" in contact else {"young": system.parameter("young", 1e7)}
     R = Rotation.from_euler("z", turned).as_matrix()
     bar = system.flexible_body("bar", made, rotation=R)
     system.fixed("root", system.ground, bar.node("start"))
     place = R @ (AT, 0, THICK / 2 + RADIUS - overlap)
     ball = system.body("ball", mass=mass, inertia=(1e-4,) * 3, at=place, rotation=R)
     system.prismatic("guide", system.ground, ball, axis="z")
-    system.contact("touch", skin(bar), ball.sphere(RADIUS), treatment="continuous", **contact)
+    system.contact("touch", skin(bar), ball.sphere(RADIUS), treatment="continuous", **modulus, **contact)
     return system
 
 
@@ -300,6 +309,35 @@ def test_what_cannot_touch_is_named(bar: Member) -> None:
         ball.skin()
     with pytest.raises(bc.ModelError, match="give the shape around its axis"):
         one.skin()
+
+
+def test_a_batch_has_the_bits_of_single_runs(bar: Member) -> None:
+    system = ball_on_bar(bar, 0.2, -1e-5, restitution=0.5, friction=0.3)
+    table = {"young": [3e6, 1e7, 5e7]}
+    names = ["ball.position.z", "touch.normal_force"]
+    many = bc.simulate_many(system, table, 0.01, quantities=names, output=8, tolerance=1e-8)
+    for k, young in enumerate(table["young"]):
+        alone = system.simulate(0.01, output=8, tolerance=1e-8, parameters={"young": young})
+        for name in names:
+            np.testing.assert_array_equal(many[name][k], alone[name])
+    assert many[names[1]].max() > 1.0
+
+
+@needs_gcc
+def test_it_is_exported_as_c(bar: Member, tmp_path: Path) -> None:
+    """Rates of the file where the ball has sunk into the bent bar are those of the kernel."""
+    mechanism = ball_on_bar(bar, 0.2, 1e-3, restitution=0.5, friction=0.3, young=1e7).mechanism()
+    states = len(export_of(mechanism).states)
+    code = library(mechanism.export_c(tmp_path / "bar.c", "bar"))
+    x = mechanism.kernel_input()
+    x[1 : 1 + states] += np.random.default_rng(0).normal(0.0, 1e-4, states)
+    y, p, rates = x[1 : 1 + states].copy(), x[1 + states :].copy(), np.zeros(states)
+    code.bar_rates(ctypes.c_double(0.0), pointer(y), pointer(p), pointer(rates))
+    assert relative(rates, mechanism.kernel(x)) < 1e-11
+    y[export_of(mechanism).states.index("position 0 of ball")] += 0.01
+    apart = np.zeros(states)
+    code.bar_rates(ctypes.c_double(0.0), pointer(y), pointer(p), pointer(apart))
+    assert relative(apart, rates) > 0.1
 
 
 def test_files_carry_it(bar: Member) -> None:

@@ -132,3 +132,15 @@ def test_python_on_the_pages_is_run() -> None:
     """Blocks that are only shown would rot."""
     for page in PAGES:
         assert "```python" not in page.read_text(encoding="utf-8"), f"{page.name}: use a block that runs"
+
+
+def test_exudyn_on_its_page_gives_the_same() -> None:
+    """Its method is of second order: with steps of 1 ms it is a few millionths off."""
+    pytest.importorskip("exudyn")
+    page = (DOCS / "coming_from.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^:name: exudyn\n(.*?)```", page, re.S | re.M)
+    (ours,) = [b for b in re.findall(r"```yaml\n(.*?)```", page, re.S) if "name: cart and pendulum" in b]
+    found: dict[str, float] = {}
+    exec(code, found)
+    run = loads(ours).simulate(2.0, output=2)
+    assert found["place"] == pytest.approx(run["rail.displacement"][-1], abs=5e-6)

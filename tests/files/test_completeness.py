@@ -133,7 +133,7 @@ ARGUMENTS: dict[str, Values] = {
         "axis_b": ("y", (0, 1, 1)),
         "limits": (None, {"angle_b": (-3.5, 4.0)}),
     },
-    "spherical": PLACED,
+    "spherical": {**PLACED, "limits": (None, {"tilt": (None, 1.0), "turn": Limits(None, 2.0, stiffness=10)})},
     "planar": {**PLACED, **AXIS, "limits": (None, {"x": (-3.5, 4.0)})},
     "screw": {**PLACED, **AXIS, "pitch": (0.1, 0.2), "limits": (None, (-3.5, 4.0))},
     "free": {**PLACED, "limits": (None, {"z": (-3.5, 4.0)})},

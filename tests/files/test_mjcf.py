@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bellcrank import Limits
 from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
 from bellcrank.files.mjcf import load_mjcf, loads_mjcf
@@ -284,7 +285,7 @@ def test_includes_and_meshes_come_from_a_folder_that_is_named(tmp_path: Path) ->
     ("old", "new", "effect"),
     [
         ("<freejoint/>", '<joint type="ball" armature="2"/>', "armature"),
-        ("<freejoint/>", '<joint frictionloss="0.1"/>', "friction"),
+        ("<freejoint/>", '<joint type="ball" frictionloss="0.1"/>', "friction"),
         ("<worldbody>", '<option viscosity="0.1"/><worldbody>', "fluid"),
         ('name="x"', 'name="x" gravcomp="1"', "gravcomp"),
     ],
@@ -391,6 +392,74 @@ def test_fixed_tendons_and_keyframes_agree_with_mujoco() -> None:
     du = solved(mechanism.traced(), state, mechanism.parameter_values).du
     ours = [du[mechanism.speed_names.index(n)] for n in ("j1.angle", "j2.angle", "j3.displacement")]
     assert ours == pytest.approx(data.qacc, rel=1e-9)
+
+
+ROPES = """
+<mujoco>
+  <compiler angle="radian"/><option gravity="0 0 0"/>
+  <worldbody>
+    <site name="hook" pos="0 0 1"/>
+    <body name="arm" pos="0.2 0 0.5">
+      <joint name="j1" axis="0 1 0" frictionloss="0.3"/><geom type="capsule" fromto="0 0 0 0.5 0 0" size="0.05"/>
+      <site name="eye" pos="0.2 0.1 0.1"/><site name="ring" pos="0.4 0 0.1"/>
+      <body name="hand" pos="0.5 0 0">
+        <joint name="ball" type="ball" range="0 0.6"/><geom type="box" size="0.1 0.05 0.02" pos="0.1 0 0"/>
+        <site name="tip" pos="0.2 0 0.05"/>
+      </body>
+    </body>
+  </worldbody>
+  <tendon>
+    <spatial name="elastic" stiffness="200" springlength="0 0.9">
+      <site site="hook"/><site site="eye"/><site site="ring"/><site site="tip"/>
+    </spatial>
+    <spatial name="leash" range="0 0.4" limited="true"><site site="hook"/><site site="eye"/></spatial>
+  </tendon>
+  <keyframe><key name="bent" qpos="0.4 0.9 0.1 0.3 0.2" qvel="1 0.2 0.3 0.4"/></keyframe>
+</mujoco>"""
+
+
+def test_ropes_along_sites_and_limits_of_balls_agree_with_mujoco() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    found = loads_mjcf(ROPES, limits=Limits(stiffness=50.0), allow=["friction"])
+    model = mujoco.MjModel.from_xml_string(
+        ROPES.replace("<option ", "<option><flag contact='disable'/></option><option ")
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_forward(model, data)
+    found.start_in("bent")
+    system = found.system
+    result = system.simulate(1e-9, output=1)
+    assert result["elastic.length"][0] == pytest.approx(data.ten_length[0], rel=1e-12)
+    assert result["elastic.tension"][0] == pytest.approx(200.0 * (data.ten_length[0] - 0.9), rel=1e-9)
+    assert result["leash limits.tension"][0] == pytest.approx(50.0 * (data.ten_length[1] - 0.4), rel=1e-9)
+    # Beyond its limit the ball is pressed back about the axis of its whole rotation.
+    beyond = [x for x, kind in zip(data.efc_pos, data.efc_type, strict=True)
+              if kind == mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT]  # fmt: skip
+    assert 0.6 - result["ball.turn"][0] == pytest.approx(beyond[0], rel=1e-9)
+    del system.forces["leash limits"], system.forces["ball limits"]
+    # Links have axes of their own: the torque on the ball is compared by its size and its power.
+    mechanism = system.mechanism()
+    names, forces = mechanism.speed_names, np.asarray(mechanism.applied_forces())
+    own = [k for k, name in enumerate(names) if name.startswith("ball.")]
+    assert forces[names.index("j1.angle")] == pytest.approx(data.qfrc_passive[0], rel=1e-9)
+    assert np.linalg.norm(forces[own]) == pytest.approx(np.linalg.norm(data.qfrc_passive[1:]), rel=1e-9)
+    assert forces[own] @ mechanism.start.u[own] == pytest.approx(
+        data.qfrc_passive[1:] @ data.qvel[1:], rel=1e-9
+    )
+    ignored = " ".join(note.why for note in loads_mjcf(ROPES).ignored)
+    assert "need a stiffness: limits=bellcrank.Limits(stiffness=...)" in ignored
+
+
+def test_dry_friction_is_a_clutch() -> None:
+    """0.3 N m stop a rotor of 0.02 kg m^2 at 3 rad/s after 0.2 s."""
+    text = """<mujoco><option gravity="0 0 0"/><worldbody><body name="wheel">
+    <joint name="axle" frictionloss="0.3"/><inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.02"/></body>
+    </worldbody></mujoco>"""
+    system = loads_mjcf(text).system
+    result = system.simulate(0.4, initial={"axle": (0.0, 3.0)}, output=4, tolerance=1e-9)
+    assert result["axle.angle_rate"][1:] == pytest.approx([1.5, 0.0, 0.0, 0.0], abs=1e-3)
+    assert not loads_mjcf(text, allow=["friction"]).system.forces
 
 
 def test_polynomials_of_equalities_are_transmissions() -> None:

@@ -102,9 +102,9 @@ def test_what_is_not_imported_is_listed() -> None:
     found = loads_urdf(ARM, allow="all")
     assert [note.what for note in found.ignored] == [
         "<visual>",
+        "friction of <dynamics>",
         "effort of <limit>",
         "velocity of <limit>",
-        "friction of <dynamics>",
         "<gazebo>",
     ]
     assert found.meshes == ("package://arm/upper.dae",)

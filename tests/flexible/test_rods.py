@@ -55,7 +55,7 @@ def test_motions_are_derivatives_of_poses() -> None:
 
 def mass_matrix(made: Rod, q: Any) -> Any:
     """Over angular and linear velocity of the start and the rates of the coordinates."""
-    n, found = made.modes, made.routines.inertia.evaluate(q)[1:]
+    n, found = made.modes, made.routines.inertia(made.branches([], [])).evaluate(q)[1:]
     x, y, z = found[:3]
     hat = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     J = found[[3, 6, 7, 6, 4, 8, 7, 8, 5]].reshape(3, 3)
@@ -87,9 +87,44 @@ def test_forces_are_those_of_the_kinetic_energy() -> None:
     expected[3:6] += np.cross(w, now[3:6])
     steps = STEP * np.eye(n)
     expected[6:] -= [(energy(q + h) - energy(q - h)) / (2.0 * STEP) for h in steps]
-    found = made.routines.forces.evaluate(np.concatenate([q, rates, du, w, alpha, a]))[1:]
+    found = made.routines.forces.evaluate(np.concatenate([q, rates, du, w, np.zeros(3), alpha, a]))[1:]
     assert np.allclose(found, expected, atol=1e-8 * np.abs(expected).max())
     assert np.linalg.eigvalsh(mass_matrix(made, q)).min() > 0.0
+
+
+def test_loops_in_the_plane_are_those_in_space() -> None:
+    """Of an eccentric, curved rod that stays in its plane: weights, stations, biases and forces."""
+    made = rod(
+        "planar", 1.0, rectangle(0.02, 0.01, offset=(0.003, 0.0)), STEEL, bending=(0, 3), torsion=0, stretch=2,
+        shear=(1, 0), curvature=(0.0, 0.0, 2.0), slices=4, stations={"mid": 0.4},
+    )  # fmt: skip
+    rng = np.random.default_rng(2)
+    n, flat, space = made.modes, made.planar_routines, made.routines
+    assert flat is not None
+    used = [made.node("mid"), made.node("end")]
+    inner, outer = made.station_branches(used), made.branches([s.arc for s in used], [s.axes for s in used])
+    q, rates, du = rng.normal(size=(3, n))
+    q[3:] *= 0.05
+    screw = [2, 3, 4]
+    a, b = flat.inertia(inner).evaluate(q)[1:], space.inertia(outer).evaluate(q)[1:]
+    assert np.allclose(a[:6], b[[0, 1, 3, 4, 5, 6]], rtol=1e-12)
+    momenta = b[space.moments : space.masses].reshape(n, 6)[:, screw]
+    assert np.allclose(a[flat.moments : flat.masses].reshape(n, 3), momenta, atol=1e-12)
+    assert np.allclose(a[flat.masses : flat.weights], b[space.masses : space.weights], rtol=1e-11)
+    own, other = a[flat.weights :].reshape(2, -1), b[space.weights :].reshape(2, -1)
+    assert np.allclose(own[:, :4], other[:, [0, 3, 9, 10]], atol=1e-14)
+    assert np.allclose(own[:, 4:].reshape(2, n, 3), other[:, 12:].reshape(2, n, 6)[..., screw], atol=1e-13)
+    bias = space.biases(outer).evaluate(np.concatenate([q, rates]))[1:].reshape(2, 6)[:, screw]
+    assert np.allclose(
+        flat.biases(inner).evaluate(np.concatenate([q, rates]))[1:].reshape(2, 3), bias, atol=1e-12
+    )
+    start = np.zeros((2, 6))
+    start[0, 2], start[1, 2:5] = 1.3, (0.7, -0.4, 0.9)
+    moved = np.concatenate([q, rates, du])
+    force = space.forces.evaluate(np.concatenate([moved, start.ravel()]))[1:]
+    found = flat.forces.evaluate(np.concatenate([moved, start[:, screw].ravel()]))[1:]
+    assert np.allclose(found, np.concatenate([force[screw], force[6:]]), atol=1e-12 * np.abs(force).max())
+    assert np.abs(force[[0, 1, 5]]).max() < 1e-12 * np.abs(force).max()
 
 
 def test_constant_curvature_is_an_arc() -> None:

@@ -8,6 +8,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.formulations import modal, recursive
 from bellcrank.formulations.registry import FORMULATIONS
+from bellcrank.mechanism import mechanism as mechanism_module
 from bellcrank.program.count import count
 from bellcrank.verify import flexible_slider_crank as paper
 from flexible_dynamics.members import FRAMES, rod, slider_crank
@@ -55,6 +56,25 @@ def test_operations_grow_no_faster_than_the_square_of_the_number_of_modes() -> N
     for formulation, (few, some, many) in found.items():
         assert some / few < 9, formulation
         assert many / some < 9, formulation
+
+
+def test_equations_of_a_mechanism_are_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it runs, from whatever start and with whatever parameters, and when it is linearised."""
+    calls = []
+    trace = mechanism_module.trace
+    monkeypatch.setattr(mechanism_module, "trace", lambda *given: calls.append(given[1]) or trace(*given))
+    system = bc.System("hung", gravity=(0.0, -9.81, 0.0))
+    pull = system.parameter("pull", 0.1)
+    body = system.flexible_body("rod", rod("clamped", 2, planar=True))
+    system.revolute("pin", system.ground, body.node("start"), axis="z")
+    system.applied_force("load", body.node("end"), lambda: (0.0, pull, 0.0))
+    found = system.mechanism()
+    for p in (0.1, 0.2):
+        found.simulate(1e-3, output=1, initial={"pin": {"angle": p}}, parameters={"pull": p})
+    assert len(calls) == 1
+    found.linearize()
+    found.linearize(parameters={"pull": 0.3})
+    assert len(calls) == len(set(calls))
 
 
 @pytest.mark.parametrize("frame", FRAMES)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bellcrank import files, load_result
+from bellcrank.errors import SingularMechanism
 from bellcrank.flexible import STEEL, Material, circle, rod
 from bellcrank.model import System
 from flexible_dynamics.test_formulations import agree
@@ -36,6 +37,23 @@ def test_all_formulations_agree() -> None:
     agree(loop(), spread=0.3)
 
 
+def test_a_rod_that_bends_in_a_plane_flies_in_space() -> None:
+    """Its plane turns with it: momentum and energy stay."""
+    system = System("flight", gravity=(0.0, 0.0, 0.0))
+    member = rod("rod", 1.0, circle(0.04), RUBBER, bending=(0, 3), torsion=0, curvature=(0.0, 0.0, 0.5))
+    body = system.flexible_body("rod", member)
+    system.free("loose", system.ground, body.node("start"))
+    start = {
+        "loose": {"velocity": (1.0, 2.0, -0.5), "angular_velocity": (3.0, 4.0, 5.0)},
+        "rod": {"bending_z 1": (0.6, 0.5)},
+    }
+    run = system.simulate(0.1, tolerance=1e-11, output=10, initial=start)
+    for name in ("momentum", "angular_momentum", "energy.total"):
+        values = run[name].to_numpy()
+        assert np.ptp(values, axis=0).max() < 1e-9 * np.abs(values).max(), name
+    assert np.ptp(run["rod.strain_energy"]) > 1e-2 * run["energy.total"][0]
+
+
 def cantilever(**options: object) -> System:
     """A rod on a wall."""
     system = System("cantilever", gravity=(0.0, -9.81, 0.0))
@@ -43,6 +61,25 @@ def cantilever(**options: object) -> System:
     body = system.flexible_body("rod", member)
     system.fixed("wall", system.ground, body.node("start"))
     return system
+
+
+def test_a_straight_rod_between_two_walls_needs_stretch() -> None:
+    """Without it the loop is singular, which is said; with it the rod vibrates as a clamped beam does."""
+
+    def clamped(stretch: int) -> System:
+        system = System("clamped", gravity=(0.0, 0.0, 0.0))
+        member = rod("rod", 1.0, circle(0.01), STEEL, bending=(0, 6), torsion=0, stretch=stretch)
+        body = system.flexible_body("rod", member)
+        system.fixed("left", system.ground, body.node("start"))
+        system.fixed("right", system.ground.point(1.0, 0.0, 0.0), body.node("end"))
+        return system
+
+    with pytest.raises(SingularMechanism, match=r"give rod 'rod' a coordinate of stretch \(stretch=1\)"):
+        clamped(0).linearize()
+    wave = np.sqrt(STEEL.young * circle(0.01).bending_z / (STEEL.density * circle(0.01).area))
+    lowest = min(2.0 * np.pi * float(mode.frequency) for mode in clamped(1).linearize().modes)
+    # cos k cosh k = 1.
+    assert lowest == pytest.approx(4.730040745**2 * wave, rel=1e-3)
 
 
 def test_files_results_and_section_forces(tmp_path: Path) -> None:

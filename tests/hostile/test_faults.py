@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import random
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,6 @@ import pytest
 from bellcrank.run import recording
 from hostile import faults, nursery
 from result.test_storage import pendulum
-
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of other processes")
 
 
 @pytest.fixture(scope="module")

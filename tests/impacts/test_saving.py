@@ -177,6 +177,7 @@ def test_a_run_that_hands_over_to_steps_goes_on(
     np.testing.assert_array_equal(part.u, whole.u)
 
 
+@pytest.mark.posix
 def test_a_killed_run_leaves_its_impacts_and_goes_on(tmp_path: Path) -> None:
     path, model = tmp_path / "run.h5", tmp_path / "model.yaml"
     model.write_text(dumps(ball(0.9)))

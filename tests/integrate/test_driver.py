@@ -61,6 +61,7 @@ def test_output_times_do_not_change_the_steps():
     assert np.array_equal(fine.y[-1], coarse.y[-1])
 
 
+@pytest.mark.posix
 def test_interrupting_keeps_what_there_is():
     def interrupt(progress):
         if progress.t > 100.0:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bellcrank import SplineCurve, load_result, simulate_many
+from bellcrank import SplineCurve, load_result, simulate_many, table_and_integral
 from bellcrank.errors import ModelError
 from bellcrank.formulations.registry import FORMULATIONS
 from bellcrank.mechanism import analyse
@@ -314,6 +314,74 @@ def test_own_velocity_constraint_is_the_knife_edge() -> None:
         return np.stack([found["sleigh.position.x"], found["ice.angle"]])
 
     assert np.abs(sleigh(True) - sleigh(False)).max() < 1e-8
+
+
+def test_shafts_at_an_angle_turn_alike_or_as_cardan_says() -> None:
+    """tan(out) = tan(in) cos(bend) behind one cardan joint whose first arm lies across the bend.
+
+    A constant velocity joint turns by the same angle.
+    """
+    bend, angles = 0.6, np.linspace(0.0, 2.0, 21)
+    out_axis = np.array([np.cos(bend), 0.0, np.sin(bend)])
+    bent = np.column_stack([(0.0, 1.0, 0.0), np.cross(out_axis, (0.0, 1.0, 0.0)), out_axis])
+    straight = np.column_stack([(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)])
+
+    def shafts(joint: Callable[[System, Any, Any], object]) -> np.ndarray:
+        system = System("shafts", gravity=(0, 0, 0))
+        first, second = (system.body(name, 1.0, (0.1,) * 3) for name in ("in", "out"))
+        system.revolute("in pin", system.ground, first, at=(0, 0, 0), axis="x")
+        system.revolute("out pin", system.ground, second, at=(0, 0, 0), axis=tuple(out_axis))
+        joint(system, first, second)
+        system.driver("in pin", lambda t: t)
+        return np.asarray(system.kinematics(2.0, output=20)["out pin.angle"])
+
+    alike = shafts(
+        lambda system, a, b: system.constant_velocity(
+            "joint", a.frame((0, 0, 0), rotation=straight), b.frame((0, 0, 0), rotation=bent)
+        )
+    )
+    assert alike == pytest.approx(angles, abs=1e-9)
+    # The arms of a cross: y of the first shaft, and what is across it on the second one.
+    cardan = shafts(
+        lambda system, a, b: system.perpendicular(
+            "cross",
+            a.frame((0, 0, 0), rotation=np.column_stack([(0, 0, 1), (1, 0, 0), (0, 1, 0)])),
+            b.frame(
+                (0, 0, 0), rotation=np.column_stack([(0, 1, 0), out_axis, np.cross((0, 1, 0), out_axis)])
+            ),
+        )
+    )
+    expected = np.unwrap(np.arctan2(np.sin(angles) * np.cos(bend), np.cos(angles)))
+    assert cardan == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_ball_with_parallel_axes_swings_as_a_hinge() -> None:
+    """(m g c / (I + m c^2))^(1/2) about the axis that is held."""
+    system = System("pendulum")
+    bob = system.body("bob", 2.0, (0.3, 0.2, 0.1), center_of_mass=(0, 0, -0.5))
+    system.spherical("ball", system.ground, bob, at=(0, 0, 0))
+    along = np.column_stack([(0, 0, 1), (1, 0, 0), (0, 1, 0)])
+    system.parallel(
+        "hinge", system.ground.frame((0, 0, 0), rotation=along), bob.frame((0, 0, 0), rotation=along)
+    )
+    linear = system.linearize(system.equilibrium())
+    assert linear.frequencies == pytest.approx([(2.0 * 9.81 * 0.5 / 0.7) ** 0.5 / (2.0 * np.pi)], rel=1e-9)
+
+
+def test_gears_of_changing_ratio_follow_their_table() -> None:
+    """A ratio that rises from 1 to 3 over 2 rad: the angle is its integral x + x^2 / 2."""
+    _, angle = table_and_integral([0.0, 1.0, 2.0], [1.0, 2.0, 3.0])
+    system = System("gears", gravity=(0, 0, 0))
+    for name in ("leading", "following"):
+        body = system.body(name, 1.0, (0.1,) * 3)
+        system.revolute(f"{name} pin", system.ground, body, at=(0, 0, 0))
+    system.transmission("mesh", "following pin", "leading pin", angle)
+    result = system.simulate(1.0, initial={"leading pin": (0.0, 1.5)}, output=10, tolerance=1e-10)
+    x = np.asarray(result["leading pin.angle"])
+    assert x[-1] > 0.5
+    assert result["following pin.angle"] == pytest.approx(x + 0.5 * x * x, abs=1e-9)
+    # The energy stays, so the leading wheel slows as it comes to carry the other faster.
+    assert result["leading pin.angle_rate"] == pytest.approx(1.5 * (2.0 / (1.0 + (1.0 + x) ** 2)) ** 0.5)
 
 
 def test_freedoms_are_counted_and_kinematics_says_what_it_cannot() -> None:

@@ -104,6 +104,64 @@ def test_friction_in_a_closed_loop_takes_the_energy_that_it_says() -> None:
     assert result["rub.load"] == pytest.approx(np.linalg.norm(result["main.force"], axis=1), rel=1e-8)
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+def test_what_lands_on_a_cart_presses_on_its_rail(grouped: bool) -> None:
+    """The friction of 3 kg slows 4 kg down, until 1 kg has landed after sqrt(2 h / g): then that of 4 kg does."""
+    system, mu, h = System("cart", gravity=(0, 0, -G)), 0.2, 0.2
+    cart, load = system.body("cart", 3.0, (0.1,) * 3), system.body("load", 1.0, (0.1,) * 3, at=(0, 0, 0.5))
+    system.prismatic("rail", system.ground, cart, axis="x")
+    system.prismatic("hoist", cart, load, axis="z", limits=None if grouped else (-h, None))
+    system.joint_friction("rub", "rail", LuGre(mu, stiffness=1e5))
+    if grouped:
+        # What a joint joins does not collide in groups, so a light plate is welded between.
+        table = system.body("table", 1e-9, (1e-9,) * 3)
+        system.fixed("weld", cart, table, at=(0, 0, 0))
+        ground, ball = table.plane(at=(0, 0, 0.2)), load.sphere(0.1)
+        system.contacts_between(ground, ball, name="pile", restitution=0.0)
+    runs = {"impacts": "stepping", "step": 5e-4}, {"tolerance": 1e-9}
+    for more, miss in zip(runs[: 2 - grouped], (2e-3, 2e-6), strict=False):
+        result = system.simulate(0.6, initial={"rail": (0.0, 3.0)}, output=6, **more)  # type: ignore[arg-type]
+        landed = math.sqrt(2.0 * h / G)
+        expected = [3.0 - mu * G * (0.75 * min(t, landed) + max(t - landed, 0.0)) for t in result.time]
+        assert result["rail.displacement_rate"] == pytest.approx(expected, abs=miss)
+        assert result["rub.load"][-1] == pytest.approx(4.0 * G, rel=1e-6)
+
+
+def test_an_arm_swings_over_a_block_that_stands_by_itself() -> None:
+    """Many contacts share the load, corrections of overlaps take no time: by steps it is as event by event."""
+    system = System("block")
+    block, arm = (
+        system.body("block", 2.0, (0.1,) * 3, at=(0, 0, 0.2)),
+        system.body("arm", 0.5, (0.01,) * 3, at=(0, 0, 0.6)),
+    )
+    system.free("air", system.ground, block)
+    system.revolute("pin", block, arm, at=(0, 0, 0.4), axis="y")
+    system.joint_friction("rub", "pin", 0.2, radius=0.02)
+    system.contact("floor", system.ground.plane(), block.box(0.3, 0.2, 0.2), friction=0.6, restitution=0.0)
+    start = {"pin": {"angle_rate": 0.5}}
+    found = system.simulate(1.0, initial=start, output=4)
+    assert found["rub.load"] == pytest.approx(np.linalg.norm(found["pin.force"], axis=1), rel=1e-6)
+    steps = system.simulate(1.0, initial=start, output=4, impacts="stepping", step=5e-4)
+    assert steps["pin.angle"] == pytest.approx(found["pin.angle"], abs=3e-3)
+    assert steps["rub.load"][1:] == pytest.approx(found["rub.load"][1:], rel=3e-3)
+
+
+def test_plane_curves_that_share_a_load_are_named() -> None:
+    system = System("block", gravity=(0, -G, 0))
+    block = system.body("block", 2.0, (0.1,) * 3, at=(0, 0.2, 0))
+    arm = system.body("arm", 0.5, (0.01,) * 3, at=(0, 0.6, 0))
+    system.planar("plane", system.ground, block, at=(0, 0.2, 0))
+    system.revolute("pin", block, arm, at=(0, 0.4, 0))
+    system.joint_friction("rub", "pin", 0.2, radius=0.02)
+    for side, x in (("back", -0.3), ("front", 0.3)):
+        foot = block.circle(0.1, at=(x, -0.1, 0))
+        system.contact(side, system.ground.line(), foot, friction=0.6, restitution=0.0)
+    with pytest.raises(ModelError, match=r"contacts 'back', 'front' share their load.*impacts='stepping'"):
+        system.simulate(0.1)
+    result = system.simulate(0.2, impacts="stepping", step=2e-4, output=2)
+    assert result["rub.load"][-1] == pytest.approx(0.5 * G, rel=1e-4)
+
+
 def test_a_clutch_slips_at_its_capacity_and_locks() -> None:
     """Equal discs at 3 and 0 rad/s under 2 N m: the slip ends at 0.75 s, at the common speed."""
     system = System("clutch", gravity=(0, 0, 0))
@@ -176,6 +234,10 @@ def test_an_angle_is_stopped_at_both_ends_and_comes_to_rest_there() -> None:
     angle = np.asarray(result["pin.angle"])
     assert angle.min() > 0.1 - 1e-9
     assert angle[-1] == pytest.approx(0.1, abs=1e-9)
+    # At rest it bears the weight on its arm, and is as far from the other one as they are apart.
+    assert result["stop low.torque"][-1] == pytest.approx([0.0, G * math.sin(0.1), 0.0], abs=1e-9)
+    assert result["stop high.angle"][-1] == pytest.approx(1.9, abs=1e-9)
+    assert result["pin.force"][-1] == pytest.approx([0.0, 0.0, G], abs=1e-9)
 
 
 def test_elastic_stops_give_back_what_they_took() -> None:
@@ -206,7 +268,7 @@ def flight(time: float, low: float, high: float, x: float, v: float, e: float) -
 
 
 @pytest.mark.parametrize("cut", [False, True])
-@pytest.mark.parametrize("kind", ["revolute", "universal", "cylindrical", "screw"])
+@pytest.mark.parametrize("kind", ["revolute", "universal", "cylindrical", "planar", "screw"])
 def test_every_angle_has_limits_in_the_tree_and_where_it_closes_a_loop(kind: str, cut: bool) -> None:
     """A rotor with equal moments turns freely about each axis, so bounces have a closed form."""
     system = System("rotor", gravity=(0, 0, 0))
@@ -216,7 +278,8 @@ def test_every_angle_has_limits_in_the_tree_and_where_it_closes_a_loop(kind: str
     if kind in ("revolute", "screw"):
         names = {"angle": stop}
     else:
-        names = {"angle": stop, "displacement": (-1.0, 1.0)} if kind == "cylindrical" else {"angle_a": stop}
+        others = {"cylindrical": {"displacement": (-1.0, 1.0)}, "planar": {"x": (-1.0, 1.0)}}
+        names = {"angle": stop, **others[kind]} if kind in others else {"angle_a": stop}
     axes = {"axis_a": "z", "axis_b": "x"} if kind == "universal" else {"axis": "z"}
     getattr(system, kind)("pin", system.ground, rotor, at=(0, 0, 0), limits=names, cut=cut, **axes, **more)
     first = next(iter(names))
@@ -248,8 +311,45 @@ def test_stops_of_a_winch_are_several_turns_apart() -> None:
     system.revolute("pin", system.ground, drum, at=(0, 0, 0), limits=Limits(None, 20.0, restitution=0.5))
     result = system.simulate(6.0, initial={"pin": (0.0, 5.0)}, output=[0.0, 3.9, 6.0])
     assert result["pin.angle"] == pytest.approx([0.0, 19.5, 20.0 - 2.5 * 2.0])
-    with pytest.raises(ModelError, match=r"'pin limits' leave a whole turn or more, and runs by steps"):
-        system.simulate(1.0, impacts="stepping", step=1e-3)
+    steps = system.simulate(6.0, initial={"pin": (0.0, 5.0)}, output=6, impacts="stepping", step=1e-3)
+    assert steps["pin.angle"][-1] == pytest.approx(15.0, abs=5e-3)
+    assert steps["pin.angle_rate"][-1] == pytest.approx(-2.5, abs=1e-9)
+
+
+def test_an_angle_counted_over_turns_stays_in_the_tree_of_a_loop() -> None:
+    """Four bars whose crank, described last, would be cut but for its stop; it turns twice until it is there."""
+
+    def four_bars(limits: Limits | None) -> System:
+        system = System("crank", gravity=(0, 0, 0))
+        crank = system.body("crank", 1.0, (0.02,) * 3, at=(0.0, 0.05, 0.0))
+        rod = system.body("rod", 0.1, (1e-3,) * 3, at=(0.2, 0.1, 0.0))
+        rocker = system.body("rocker", 0.1, (1e-3,) * 3, at=(0.4, 0.05, 0.0))
+        system.revolute("rocking", system.ground, rocker, at=(0.4, -0.2, 0))
+        system.revolute("wrist", rocker, rod, at=(0.4, 0.1, 0))
+        system.revolute("knee", rod, crank, at=(0.0, 0.1, 0), limits=limits)
+        system.revolute("main", crank, system.ground, at=(0, 0, 0))
+        return system
+
+    def cuts(system: System) -> set[str]:
+        return {joint.name for joint in system.mechanism().tree.cuts}
+
+    assert cuts(four_bars(None)) == {"knee"}
+    system = four_bars(Limits(None, 14.0))
+    assert "knee" not in cuts(system)
+    result = system.simulate(4.0, initial={"main": (0.0, -5.0)}, output=40, impacts="stepping", step=2e-3)
+    assert result["knee.angle"][-1] == pytest.approx(14.0, abs=1e-6)
+
+
+def test_the_stop_of_a_planar_joint_is_a_couple() -> None:
+    """A plate that drifts and turns about its centre of mass: a stop of its angle leaves the centre alone."""
+    system = System("plate", gravity=(0, 0, 0))
+    plate = system.body("plate", 2.0, (0.1,) * 3, center_of_mass=(0.3, 0, 0))
+    system.planar("table", system.ground, plate, limits={"angle": Limits(None, 1.0, restitution=0.5)})
+    start = {"table": {"x_rate": 0.2, "y_rate": -0.3 * 2.0, "angle_rate": 2.0}}
+    for more, miss in (({"tolerance": 1e-10}, 1e-9), ({"impacts": "stepping", "step": 1e-3}, 1e-6)):
+        result = system.simulate(1.0, initial=start, output=10, **more)  # type: ignore[arg-type]
+        assert result["plate.center_position"][-1] == pytest.approx([0.3 + 0.2, 0.0, 0.0], abs=miss)
+        assert result["table.angle_rate"][-1] == pytest.approx(-1.0)
 
 
 def test_runs_by_steps_stop_at_limits() -> None:
@@ -260,6 +360,18 @@ def test_runs_by_steps_stop_at_limits() -> None:
     angle = np.asarray(result["pin.angle"])
     assert angle.max() == pytest.approx(2.0, abs=2e-3)
     assert np.ptp(angle[8:]) > 1.0
+
+
+@pytest.mark.parametrize("how", [{}, {"impacts": "stepping", "step": 1e-3}])
+def test_a_stop_of_an_angle_goes_with_plane_curves(how: dict[str, object]) -> None:
+    """A disc that falls on a line after its turning was stopped comes to lie there, at the stop."""
+    system = System("disc", gravity=(0, -G, 0))
+    disc = system.body("disc", 1.0, (0.1,) * 3, at=(0, 0.5, 0))
+    system.planar("plane", system.ground, disc, limits={"angle": (-0.5, None)})
+    system.contact("floor", system.ground.line(), disc.circle(0.2), restitution=0.0, friction=0.5)
+    result = system.simulate(1.0, initial={"plane": {"angle_rate": -3.0}}, output=4, **how)  # type: ignore[arg-type]
+    assert result["plane.angle"][-1] == pytest.approx(-0.5, abs=1e-6)
+    assert result["disc.position"][-1] == pytest.approx([0.0, 0.2, 0.0], abs=1e-6)
 
 
 def test_limits_of_joints_are_in_model_files() -> None:
@@ -305,16 +417,39 @@ def test_mistakes_are_named() -> None:
         ModelError, match=r"displacement of joint 'rail' starts 0.5 m beyond its limit 'stop high'"
     ):
         system.simulate(1.0, initial={"rail": 1.5})
-    system.joint_friction("f", "rail", 0.2)
-    with pytest.raises(ModelError, match=r"'f load' follows a reaction, which is not known between impacts"):
-        system.mechanism()
     with pytest.raises(ModelError, match=r"'stop low' strikes, .* give the limits stiffness="):
         export_of(sled(restitution=0.5).mechanism())
     other = System("turning")
     body = other.body("b", 1.0, (1, 1, 1))
-    with pytest.raises(ModelError, match=r"'p angle limits'.* no point of it is struck by its turning alone"):
-        other.planar("p", other.ground, body, limits={"x": (-1, 1), "angle": (-2.0, 2.0)})
     with pytest.raises(ModelError, match=r"limits of revolute joint 'pin' must be \(low, high\)"):
         other.revolute("pin", other.ground, body, at=(0, 0, 0), limits=2.0)
+    with pytest.raises(ModelError, match=r"spherical joint 'hip' has several angles; name one: turn, tilt"):
+        other.spherical("hip", other.ground, body, at=(0, 0, 0), limits=(0.1, 0.2))
+    with pytest.raises(ModelError, match=r"the angle 'tilt' lies between 0 and pi, and so do its limits"):
+        other.spherical("hip", other.ground, body, at=(0, 0, 0), limits={"tilt": (-0.5, 0.5)})
     assert not other.joints
     assert not other.contacts
+
+
+@pytest.mark.parametrize("angle", ["turn", "tilt"])
+def test_a_ball_joint_has_limits_of_its_whole_rotation_and_of_its_cone(angle: str) -> None:
+    """About an axis across z both angles are that of the rotation, so bounces have a closed form."""
+
+    def bounced(limit: Limits, cut: bool, **how: object) -> Result:
+        system = System("ball", gravity=(0, 0, 0))
+        ball = system.body("ball", 1.0, (0.3,) * 3)
+        system.spherical("hip", system.ground, ball, at=(0, 0, 0), cut=cut, limits={angle: limit})
+        if cut:
+            system.free("air", system.ground, ball)
+        start = {"air" if cut else "hip": {"angular_velocity": (0.6, 0.8, 0.0)}}
+        return system.simulate(1.1, initial=start, output=11, **how)  # type: ignore[arg-type]
+
+    for cut in (False, True):
+        for how, miss in (({"tolerance": 1e-9}, 1e-8), ({"impacts": "stepping", "step": 1e-3}, 1e-3)):
+            result = bounced(Limits(None, 0.8, restitution=0.5), cut, **how)
+            expected = [flight(t, -9.0, 0.8, 0.0, 1.0, 0.5)[0] for t in result.time]
+            assert result[f"hip.{angle}"] == pytest.approx(expected, abs=miss)
+    elastic = bounced(Limits(None, 0.8, stiffness=1e4), False, tolerance=1e-10)
+    assert np.ptp(elastic["energy.total"]) < 1e-9
+    stay = math.pi * math.sqrt(0.3 / 1e4)
+    assert elastic[f"hip.{angle}"][-1] == pytest.approx(0.8 - (1.1 - 0.8 - stay), abs=1e-8)

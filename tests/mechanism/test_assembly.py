@@ -11,6 +11,7 @@ from bellcrank.errors import AssemblyError, ModelError, UnknownName
 from bellcrank.math.rotations import from_quaternion
 from bellcrank.mechanism import Mechanism, analyse
 from bellcrank.mechanism.assembly import close_positions, closed_without
+from bellcrank.mechanism.description import moved_coordinates
 from bellcrank.model import System
 from mechanism.linkages import engine, four_bar, four_bar_of_lengths
 from reference.mechanisms import mechanism
@@ -210,3 +211,24 @@ def test_start_values_of_whole_joints_arrive_in_the_bodies() -> None:
     np.testing.assert_allclose(poses["mast"][1].T @ relative, (1, 0, 0), atol=1e-14)
     np.testing.assert_allclose(poses["rail"][0], (0, 0, 0.3), atol=1e-15)
     np.testing.assert_allclose(velocities["rail"][0], (0, 0, 0.4), atol=1e-15)
+
+
+def test_what_moves_from_the_described_pose_is_told() -> None:
+    system = System("slider crank")
+    crank = system.body("crank", 1.0, (1, 1, 1), at=(0.5, 0, 0))
+    rod = system.body("rod", 1.0, (1, 1, 1), at=(2, 0, 0))
+    slider = system.body("slider", 1.0, at=(3, 0, 0))
+    system.revolute("bearing", system.ground, crank, at=(0, 0, 0))
+    system.revolute("pin", crank, rod, at=(1, 0, 0))
+    system.revolute("wrist", rod, slider, at=(3, 0, 0))
+    system.prismatic("guide", system.ground, slider, axis="x")
+    assert moved_coordinates(system.mechanism()) == []
+    moved = moved_coordinates(system.mechanism(initial={"bearing": 0.5}))
+    slide = math.cos(0.5) + math.sqrt(4.0 - math.sin(0.5) ** 2) - 3.0
+    turned = -0.5 - math.asin(math.sin(0.5) / 2.0)
+    expected = {"bearing.angle": (0.0, 0.5, "rad"), "guide.displacement": (0.0, slide, "m")}
+    for name, before, start, unit in moved:
+        assert (before, unit) == (0.0, "m" if name == "guide.displacement" else "rad")
+        assert start == pytest.approx(expected.get(name, (0, turned))[1], abs=1e-9)
+    assert len(moved) == 3
+    assert "guide.displacement from 0 to" in str(system.mechanism(initial={"bearing": 0.5}))

@@ -10,6 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bellcrank as bc
+from bellcrank.mechanism import analyse
+from formulations.comparison import random_state, solved
+from reference.mechanisms import FAMILIES, mechanism
+
+DRIVEN = ("coupled", "coupled across cuts", "driven", "rolling", "constrained")
+LINKAGES = [family for family in FAMILIES if family not in DRIVEN]
 
 
 def skew(length: float, cut: str) -> bc.System:
@@ -88,3 +94,42 @@ def test_coordinates_that_are_not_zero_as_described_are_said() -> None:
     text = str(system.mechanism())
     assert "turned pin.angle = 0.5 rad: it counts from where the axes of its two frames coincide" in text
     assert "straight pin.angle =" not in text
+
+
+def enlarged(system: bc.System, length: float) -> bc.System:
+    """The same mechanism with all its lengths so many times as large, and its times as they are."""
+    large = bc.System("large", gravity=tuple(length * np.array(system.gravity)))
+    for body in system.bodies.values():
+        inertia, center = length**2 * np.array(body.inertia), length * np.array(body.center_of_mass)
+        place, turned = length * np.array(body.position), body.start_rotation()
+        large.body(body.name, body.mass, inertia, center, at=place, rotation=turned)
+    for joint in system.joints.values():
+        sides = []
+        for frame in (joint.a, joint.b):
+            owner = large.ground if frame.body.is_ground else large.bodies[frame.body.name]
+            sides.append(owner.frame(length * np.array(frame.position), rotation=frame.rotation))
+        more = {"pitch": length * joint.pitch} if joint.kind == "screw" else {}
+        getattr(large, joint.kind)(joint.name, *sides, cut=joint.cut, **more)
+    return large
+
+
+@given(st.sampled_from(LINKAGES), st.integers(0, 999), st.floats(-6.0, 6.0))
+@settings(max_examples=10, deadline=None)
+def test_any_mechanism_is_analysed_and_accelerated_alike_at_any_size(
+    family: str, seed: int, exponent: float
+) -> None:
+    """Joints of every kind in trees and loops: as many freedoms and redundant equations, and the same accelerations."""
+    length = 10.0**exponent
+    drawn = mechanism(family, seed, forces=0)
+    found, large = analyse(drawn), analyse(enlarged(drawn, length))
+    assert large.degrees_of_freedom == found.degrees_of_freedom
+    assert len(large.dropped) == len(found.dropped)
+    state = random_state(found, np.random.default_rng(seed), 0.2)
+    q, u = np.ones(len(state.q)), np.ones(len(state.u))
+    for link in found.linkage.links:
+        u[link.sliding_speeds] = length
+        places = {7: 3, 1: len(link.sliding_speeds) if not len(link.turning_speeds) else 0}
+        q[link.q : link.q + places.get(link.kind.positions, 0)] = length
+    here = solved(found.traced("independent"), state, found.parameter_values).du
+    there = solved(large.traced("independent"), bc.State(state.t, q * state.q, u * state.u), ()).du
+    assert there / u == pytest.approx(here, rel=1e-6, abs=1e-6 * np.abs(here).max())

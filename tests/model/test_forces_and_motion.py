@@ -222,3 +222,10 @@ def test_the_potential_of_a_joint_force_is_stored_energy() -> None:
     run = system.simulate(2.0, initial={"hinge": 0.7}, tolerance=1e-10)
     assert run["spring.energy"][0] == pytest.approx(0.7**2 + 1.25 * 0.7**4)
     assert np.ptp(run["energy.total"]) < 1e-8
+
+
+def test_a_driver_with_its_name_first_is_told_its_form() -> None:
+    system = System("one")
+    system.revolute("pin", system.ground, system.body("rod", 1.0, (1, 1, 1)), at=(0, 0, 0), axis="z")
+    with pytest.raises(ModelError, match=r"driver\('motor', lambda t: ..., name='motor'\)"):
+        system.driver("motor", "pin", lambda t: t)

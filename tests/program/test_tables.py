@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
+from bellcrank.program.derive import jacobian
+from bellcrank.program.evaluate import evaluate
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.tables import linear_table, smooth_table
+from bellcrank.program.tables import linear_table, smooth_table, table_and_integral
 
 X = np.array([-1.0, 0.0, 0.5, 2.0, 2.5, 4.0])
 Y = np.array([1.0, 3.0, 2.0, 2.0, -1.0, 0.5])
@@ -95,3 +97,15 @@ def test_bad_options():
         linear_table(X, Y, extrapolate="cubic")
     with pytest.raises(ValueError, match="not 'clamped'"):
         smooth_table(X, Y, ends="clamped")
+
+
+def test_the_slope_of_an_integral_is_its_table_at_the_ends_too() -> None:
+    table, integral = table_and_integral([0.0, 1.0, 2.0], [1.0, 2.0, 3.0])
+    graph = Graph()
+    x = graph.input("x")
+    outputs = [jacobian([f(x)], [x])[0][0] for f in (integral, table)] + [table(x)]
+    program = Program.of([x], outputs)
+    for at in (-0.5, 0.0, 0.5, 1.0, 2.0, 2.5):
+        slope, bend, value = evaluate(program, np.array([at]))
+        assert slope == pytest.approx(value, rel=1e-12)
+        assert bend == pytest.approx(1.0)

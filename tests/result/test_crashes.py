@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.base import blocks
+from bellcrank.base import blocks, whole_files
 from bellcrank.base.whole_files import NewFile, read_regular
 from bellcrank.errors import ModelError, ResultFileError, WriteError
 from bellcrank.result import journal, sealed, storage
@@ -69,6 +69,7 @@ except WriteError as error:
 
 
 @pytest.mark.parametrize("kind", ["save", "recorded"])
+@pytest.mark.posix
 def test_a_full_disk_is_an_error_that_keeps_the_result(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
     ended = in_child(FULL, path, kind, FSIZE=400_000)
@@ -150,6 +151,7 @@ def saved_and_killed(run: bc.Result, path: Path, where: str) -> None:
 
 
 @pytest.mark.parametrize("where", ["write", "fsync", "link", "replace", "unnamed"])
+@pytest.mark.posix
 def test_a_kill_while_saving_leaves_the_file_before(where: str, run: bc.Result, tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
     run.save(path)
@@ -164,7 +166,7 @@ def test_a_kill_while_saving_leaves_the_file_before(where: str, run: bc.Result, 
 def test_the_part_of_a_living_writer_stays(
     run: bc.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(os, "O_TMPFILE")
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     path = tmp_path / "run.h5"
     with NewFile(path) as file:
         file.write(b"from a")
@@ -172,6 +174,31 @@ def test_the_part_of_a_living_writer_stays(
         file.write(b"nother")
         file.appear()
     assert path.read_bytes() == b"from another"
+    assert [p.name for p in tmp_path.iterdir()] == ["run.h5"]
+
+
+@pytest.mark.linux
+def test_a_run_is_kept_where_open_files_cannot_be_renamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, where neither of the two files may be open."""
+    replace = os.replace
+
+    def strict(source: str | Path, target: str | Path) -> None:
+        links = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")]
+        held = {os.path.realpath(link) for link in links if link.exists()}
+        if held & {os.path.realpath(source), os.path.realpath(target)}:
+            raise PermissionError(errno.EACCES, "the file is being used by another process", str(target))
+        replace(source, target)
+
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    monkeypatch.setattr(os, "replace", strict)
+    path = tmp_path / "run.h5"
+    with pytest.raises(bc.errors.WriteError, match="used by another process"):
+        pendulum().simulate(0.1, save=path)
+    monkeypatch.setattr(whole_files, "RENAMES_OPEN", False)
+    kept = pendulum().simulate(0.1, save=path)
+    assert same(bc.load_result(path), kept)
     assert [p.name for p in tmp_path.iterdir()] == ["run.h5"]
 
 
@@ -267,6 +294,7 @@ def test_a_journal_is_read_up_to_its_first_damage(tmp_path: Path) -> None:
     assert journal.read((tmp_path / "run").read_bytes())[2] == [b"newest", long, b"newer", b"older"]
 
 
+@pytest.mark.posix
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "run.h5")
     with pytest.raises(OSError, match="not a regular file"):
@@ -306,6 +334,7 @@ def test_blocks_refuse_what_they_do_not_hold() -> None:
         blocks.plain_json(b"[" * 100_000)
 
 
+@pytest.mark.posix
 def test_the_command_line_tells_of_a_full_disk_and_keeps_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

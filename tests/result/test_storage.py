@@ -337,6 +337,7 @@ system.simulate({duration}, integrator="dop853", max_step=2e-4, output={outputs}
 """
 
 
+@pytest.mark.posix
 def test_a_killed_run_leaves_a_file_and_goes_on_with_the_same_bits(tmp_path: Path) -> None:
     from bellcrank.files import dumps, loads
 

@@ -136,6 +136,7 @@ def test_populations_go_to_the_cluster(cluster: Cluster) -> None:
     assert here.measures == far.measures
 
 
+@pytest.mark.posix
 def test_killed_workers_lose_nothing(cluster: Cluster, tmp_path: Path) -> None:
     """One worker is killed in the middle, a little later the other one too; then a new one joins."""
     study = slow_study(0.03, 64)
@@ -159,6 +160,7 @@ def test_killed_workers_lose_nothing(cluster: Cluster, tmp_path: Path) -> None:
     same(study.run(), found[0])
 
 
+@pytest.mark.posix
 def test_a_killed_study_goes_on(cluster: Cluster, tmp_path: Path) -> None:
     """Interrupted, begun again, killed, and ended by another process on the cluster: every run once."""
     for name in ("quarter_car.yaml", "quarter_car.study"):

@@ -241,6 +241,7 @@ def test_a_note_that_is_none_is_refused(text: str, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["_study.json", "_lock", "part-00000000.parquet"])
+@pytest.mark.posix
 def test_pipes_in_a_store_are_not_waited_for(name: str, tmp_path) -> None:
     study = measured()
     study.run(tmp_path / "runs")

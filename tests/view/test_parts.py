@@ -45,9 +45,11 @@ CIRCLE = 24 / (2 * np.pi) * np.sin(2 * np.pi / 24)
         (shapes.ball(TILT, 0.5, "#000000"), 4 / 3 * np.pi * 0.125),
         (shapes.rod(HERE, TILT, 0.1, "#000000", 0.2), np.pi / 3 * 0.07 * np.linalg.norm(TILT)),
         (shapes.plate(np.array([(0, 0, 0), (2, 0, 0), (0, 2, 0.0)]), Z, 0.1, "#000000"), 0.2),
+        (shapes.ring_gear(TILT, TILT, Z, 0.5, 40, 0.1, "#000000"), np.pi * (0.5875**2 - 0.5**2) * 0.1),
+        (shapes.bevel_gear(Z, Z, TILT, 0.5, 40, HERE, "#000000")[0], np.pi * 0.25 / 3 * (1 - 8 / 27) + 0.045),
         (shapes.hull(np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1.0)]), "#000000"), 1 / 6),
     ],
-    ids=["box", "cylinder", "tube", "ball", "rod", "plate", "hull"],
+    ids=["box", "cylinder", "tube", "ball", "rod", "plate", "ring gear", "bevel gear", "hull"],
 )
 def test_solids_are_closed_and_have_their_volume(made: Solid, expected: float) -> None:
     assert is_closed(made)
@@ -240,3 +242,85 @@ def test_wrong_visuals_say_what_to_do(given: dict[str, object], said: str) -> No
     with pytest.raises(ModelError, match=said):
         body.visual(Box(1, 1, 1), **given)  # type: ignore[arg-type]
     assert body.visuals == []
+
+
+def planetary() -> bc.System:
+    """Sun and four planets of 17 teeth on an arm in a ring of 51: they can be put together."""
+    system = bc.System("planetary gear", gravity=(0, 0, 0))
+    for name, at in (("sun", 0.0), ("arm", -0.05), ("ring", 0.0)):
+        system.revolute(
+            f"{name} shaft", system.ground, system.body(name, 1.0, (0.01,) * 3), at=(0, 0, at), axis="z"
+        )
+    for k in range(4):
+        at = (0.2 * np.cos(np.pi * k / 2), 0.2 * np.sin(np.pi * k / 2), 0.0)
+        system.revolute(
+            f"pin {k}", "arm", system.body(f"planet {k}", 0.5, (0.003,) * 3, at=at), at=at, axis="z"
+        )
+        for name, ratio in (("sun", -1.0), ("ring", 1.0 / 3.0)):
+            turns = {f"{name} shaft": 1.0, "arm shaft": -1.0, f"pin {k}": -ratio}
+            system.coupling(f"{name} and planet {k}", turns)
+    return system
+
+
+def test_planets_run_in_their_ring() -> None:
+    drawn = scene(planetary().simulate(0.1, output=2, initial={"sun shaft": (0.0, 5.0)}))
+    of = {
+        name: [s for body, s in drawn.solids if body == k and len(s.corners) > 300]
+        for k, name in enumerate(drawn.bodies)
+        if name
+    }
+    ring = of["ring"][0].corners
+    inside = ring[: len(ring) // 4, :2]
+    module = 0.2 / 17
+    angle = np.unwrap(np.arctan2(inside[:, 1], inside[:, 0]))
+    for frame in range(len(drawn.time)):
+        for k in range(4):
+            planet = drawn.placed(drawn.bodies.index(f"planet {k}"), of[f"planet {k}"][0].corners, frame)
+            turned = drawn.placed(drawn.bodies.index("ring"), np.array([[1.0, 0, 0]]), frame)[0]
+            place = np.arctan2(planet[:, 1], planet[:, 0]) - np.arctan2(turned[1], turned[0])
+            room = np.interp(place, angle, np.linalg.norm(inside, axis=1), period=2 * np.pi)
+            reach = np.linalg.norm(planet[:, :2], axis=1)
+            # Straight flanks in place of involutes overlap a little.
+            assert np.all(reach < room + 0.1 * module)
+            assert reach.max() > np.linalg.norm(inside, axis=1).min()
+
+
+def test_bevel_gears_meet_at_their_rims() -> None:
+    system = bc.System("bevel gears")
+    for name, at, axis in (("pinion", (0.2, 0, 0), "x"), ("crown", (0, 0, 0.1), "z")):
+        system.revolute(
+            f"{name} shaft", system.ground, system.body(name, 1.0, (0.01,) * 3, at=at), at=at, axis=axis
+        )
+    system.gear("mesh", "pinion shaft", "crown shaft", ratio=-2.0)
+    drawn = scene(system.simulate(0.1, output=1))
+    pinion, crown = (
+        np.vstack([s.corners for b, s in drawn.solids if b == k and len(s.corners) > 300]) + at
+        for k, at in ((0, (0.2, 0, 0)), (1, (0, 0, 0.1)))
+    )
+    # Pitch circles of 0.1 and 0.2 m at the end of the cones, teeth half a module beyond them.
+    assert np.linalg.norm(pinion[:, 1:], axis=1).max() == pytest.approx(0.1, rel=0.15)
+    assert np.linalg.norm(crown[:, :2], axis=1).max() == pytest.approx(0.2, rel=0.1)
+
+
+def test_a_cam_has_the_outline_of_its_curve() -> None:
+    system = bc.System("cam", gravity=(0, 0, 0))
+    cam = system.body("cam", 1.0, (0.01,) * 3)
+    follower = system.body("follower", 1.0, (0.01,) * 3, at=(0, 0.2, 0))
+    system.revolute("shaft", system.ground, cam, at=(0, 0, 0), axis="z")
+    system.prismatic("guide", system.ground, follower, at=(0, 0.5, 0), axis="y")
+    system.curve_on_curve(
+        "pair",
+        cam,
+        follower,
+        lambda s: (0.1 * np.cos(s), 0.15 * np.sin(s), 0),
+        lambda s: (0.05 * np.cos(s), 0.05 * np.sin(s), 0),
+        np.pi / 2,
+        -np.pi / 2,
+    )
+    drawn = scene(system.simulate(0.1, output=1))
+    plate = next(s for b, s in drawn.solids if b == 0 and len(s.corners) > 300)
+    x, y, _ = np.abs(plate.corners).max(axis=0)
+    assert (x, y) == pytest.approx((0.1, 0.15), rel=1e-3)
+    assert is_closed(plate)
+    # The follower is pushed to where the curves touch: half axes and radius.
+    assert drawn.positions[0, 1, 1] == pytest.approx(0.2)

@@ -28,6 +28,7 @@ from bellcrank.analyses.touch import Touch
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.math.rotations import from_quaternion
 from bellcrank.mechanics.links import GROUND
+from bellcrank.mechanism.carried_loads import start_loads
 from bellcrank.model.parameters import value
 from bellcrank.result.result import Result, RunReport
 from bellcrank.result.series import Series
@@ -458,8 +459,11 @@ def _found(
     n, p = mechanism.linkage.speeds, np.array(mechanism.parameter_values)
     t = mechanism.start.t
     u, du = _driven_rates(mechanism, q, t)
+    q = q.copy()
     state = State(t, q, u)
     rested = replace(mechanism, start=state, initial=None).with_programs_of(mechanism)
+    for place, load in start_loads(rested, forces):
+        q[place] = load
     report = RunReport("equilibrium", "relaxation" if slow else "newton", "", steps, 0, 0, 0.0)
     result = Result(
         rested, np.array([t]), q[None], u.reshape(1, n), du.reshape(1, n), p.reshape(1, -1), report,

@@ -34,6 +34,7 @@ from bellcrank.analyses.tangent import (
 from bellcrank.base.optional import needed
 from bellcrank.errors import unknown_name
 from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.carried_loads import carried_loads, lagging_loads
 from bellcrank.mechanism.initial import rates_alone
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
@@ -302,6 +303,7 @@ class _Linearisation:
         if held is not None:
             k = len(self.moves)
             reduced[k : k + n] += held.push_by
+            self._let_loads_follow(reduced[k + n :], dx, held)
             T, moves, speeds = held.basis(self._move_sizes(held))
             chosen = [*moves, *(k + i for i in speeds), *range(k + n, size)]
             reduced, slopes, size = reduced[chosen] @ T, slopes @ T, len(chosen)
@@ -319,6 +321,18 @@ class _Linearisation:
             self.ns,
             len(moves),
         )
+
+    def _let_loads_follow(self, states: Array, dx: Array, held: HeldMotion) -> None:
+        """Rates of loads that follow reactions, which feel contacts through their forces."""
+        m = self.mechanism
+        loads = lagging_loads(m)
+        if not loads:
+            return
+        program = carried_loads(m, self.partition)
+        x = np.tile(np.concatenate([self.x, held.forces])[:, None], (1, dx.shape[1]))
+        moved = evaluate(jvp_program(program), np.vstack([x, dx, held.forces_by]))[len(program.outputs) :]
+        for k, load in enumerate(loads):
+            states[load.place - self.nq + self.ns] = (moved[k] - dx[1 + load.place]) / load.lag
 
     def _move_sizes(self, held: HeldMotion) -> Array:
         """How far each move goes with a unit of energy, by which dependent ones are chosen."""

@@ -70,9 +70,11 @@ def _limit(memory: int) -> None:
     except ImportError:
         return
     try:
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:
-        taken = 0
+        # Without knowing what is taken already, a limit could lie below it: the time is bounded all the same.
+        return
+    taken = pages * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     size = taken + memory if hard == resource.RLIM_INFINITY else min(taken + memory, hard)
     resource.setrlimit(resource.RLIMIT_AS, (size, size))

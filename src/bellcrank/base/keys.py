@@ -103,7 +103,10 @@ class Keys(Sequence[str]):
         found: Schema = {"description": self.text} if self.text else {}
         found |= {"type": "object", "additionalProperties": False}
         found["properties"] = {
-            key.name: ({"description": key.text} if key.text else {}) | key.takes for key in self.keys
+            key.name: ({"description": key.text} if key.text else {})
+            | key.takes
+            | ({"deprecated": True} if key.old else {})
+            for key in self.keys
         }
         if needed := [key.name for key in self.keys if key.needed]:
             found["required"] = needed

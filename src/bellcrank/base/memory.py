@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 from pathlib import Path
 
 _CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -12,11 +14,7 @@ UNKNOWN = 4 * 2**30
 
 def memory() -> int:
     """Memory this process may use at most [bytes]: of the machine, its container and its own limits."""
-    limits = []
-    try:
-        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, OSError, ValueError):
-        limits.append(UNKNOWN)
+    limits = [_of_the_machine()]
     for file in _CONTAINER:
         try:
             limits.append(int(file.read_text()))
@@ -30,6 +28,19 @@ def memory() -> int:
     except ImportError:
         pass
     return min(limits)
+
+
+def _of_the_machine() -> int:
+    if sys.platform == "win32":
+        # MEMORYSTATUSEX: its length and the load in percent, then seven sizes, of which the first is the whole memory.
+        words = (ctypes.c_uint64 * 8)()
+        words[0] = ctypes.sizeof(words)
+        known = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(words))
+        return int(words[1]) if known else UNKNOWN
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError):
+        return UNKNOWN
 
 
 def size_in_words(count: float) -> str:

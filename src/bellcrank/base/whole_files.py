@@ -24,6 +24,8 @@ try:
 except ImportError:  # Windows: parts of killed writers stay there.
     fcntl = None  # type: ignore[assignment]
 
+RENAMES_OPEN = os.name != "nt"
+"""Whether a file can get another name while it is open."""
 Name = str | PathLike[str]
 
 
@@ -100,11 +102,20 @@ class NewFile:
                     f"/proc/self/fd/{self.handle}", self._part, src_dir_fd=self.handle, follow_symlinks=True
                 )
                 self._named = True
-            os.replace(self._part, self.place)
-            self._named = False
+            self._put_in_place()
         except OSError as error:
             raise failed(self.place, error) from error
         _flush_folder(self.place.parent)
+
+    def _put_in_place(self) -> None:
+        if not RENAMES_OPEN:
+            os.close(self.handle)
+            self.handle = -1
+        os.replace(self._part, self.place)
+        self._named = False
+        if not RENAMES_OPEN:
+            self.handle = os.open(self.place, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            os.lseek(self.handle, 0, os.SEEK_END)
 
     def close(self) -> None:
         """Release the file; what has not appeared is gone."""

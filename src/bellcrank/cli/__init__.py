@@ -17,6 +17,7 @@ from bellcrank.cli.cad import cad
 from bellcrank.cli.check import check
 from bellcrank.cli.convert import convert
 from bellcrank.cli.count import count
+from bellcrank.cli.doctor import doctor
 from bellcrank.cli.drive import drive
 from bellcrank.cli.equilibrium import equilibrium
 from bellcrank.cli.examples import examples
@@ -48,6 +49,7 @@ app.command()(optimise)
 app.command()(drive)
 app.command()(schema)
 app.command()(cad)
+app.command()(doctor)
 app.add_typer(examples, name="examples")
 app.add_typer(manoeuvre, name="manoeuvre")
 

@@ -54,7 +54,7 @@ def check(
 
 def findings(m: Mechanism) -> dict[str, Any]:
     """Everything the command prints, as plain data."""
-    from bellcrank.mechanism.description import contact_methods, described_coordinates
+    from bellcrank.mechanism.description import contact_methods, described_coordinates, moved_coordinates
     from bellcrank.topology.loops import loops
 
     linkage, system, pressing = m.linkage, m.system, contact_methods(m)
@@ -110,6 +110,10 @@ def findings(m: Mechanism) -> dict[str, Any]:
             {"coordinate": name, "value": value, "unit": unit, "why": why}
             for name, value, unit, why in described_coordinates(m)
         ],
+        "moved_coordinates": [
+            {"coordinate": name, "described": before, "start": start, "unit": unit}
+            for name, before, start, unit in moved_coordinates(m)
+        ],
         "continuous_contacts": [{"contact": name, "method": how, "law": law} for name, how, law in pressing],
         "redundant": list(m.redundant),
         "independent_speeds": [m.speed_names[i] for i in m.partition.independent],
@@ -147,6 +151,14 @@ def _tables(found: dict[str, Any]) -> list[Table | str]:
                 for c in found["described_coordinates"]
             ],
             words=4,
+        ),
+        Table(
+            "moved from the described pose at the start",
+            ("coordinate", "described", "start", "unit"),
+            [
+                (c["coordinate"], f"{c['described']:.6g}", f"{c['start']:.6g}", c["unit"])
+                for c in found["moved_coordinates"]
+            ],
         ),
         Table(
             "continuous contacts",

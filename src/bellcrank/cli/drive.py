@@ -63,7 +63,11 @@ def drive(
     if fast and not headless:
         raise ModelError("--fast belongs to --headless: a page is driven by the clock")
     from bellcrank.apps.drive.drive import Drive
+    from bellcrank.apps.drive.server import sockets
 
+    if not headless:
+        # Before the car is compiled: it would be for nothing.
+        sockets()
     made = Drive(terrain, speed)
     if headless:
         report(made.scripted(duration or 5.0, real=not fast), as_json)

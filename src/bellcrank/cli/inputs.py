@@ -32,7 +32,12 @@ ResultFile = Annotated[
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter; may be repeated."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Another value for a parameter; may be repeated.",
+        autocompletion=completion.parameters,
+    ),
 ]
 Initial = Annotated[
     list[str] | None,
@@ -40,11 +45,18 @@ Initial = Annotated[
         "--initial",
         metavar="JOINT=VALUE,RATE",
         help="Start value of a joint, its rate where wanted; JOINT.COORDINATE where it has several. May be repeated.",
+        autocompletion=completion.joints,
     ),
 ]
 Quantity = Annotated[
     list[str] | None,
-    typer.Option("--quantity", "-q", metavar="NAME", help="A quantity to show; may be repeated."),
+    typer.Option(
+        "--quantity",
+        "-q",
+        metavar="NAME",
+        help="A quantity to show; may be repeated.",
+        autocompletion=completion.quantities,
+    ),
 ]
 CAR = "full-car"
 """The car of Kang and Yoon on level ground, as its operations are counted; the example full_car has the bump."""
@@ -92,6 +104,17 @@ def model(text: str) -> System:
 
         return load(text)
     return _example(text)
+
+
+def study(text: str) -> str:
+    """The path of a study file, or of that of an example."""
+    from bellcrank.cli.library import examples
+
+    if Path(text).exists() or "/" in text or Path(text).suffix not in ("", ".study"):
+        return text
+    example = examples().get(text.replace("-", "_").removesuffix(".study"))
+    found = None if example is None else example.study
+    return text if found is None else str(found)
 
 
 def _example(text: str) -> System:

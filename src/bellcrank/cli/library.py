@@ -30,6 +30,11 @@ class Example:
         return next((f for f in self.files if f.name.endswith(".elastic")), None)
 
     @property
+    def study(self) -> Any | None:
+        """Its study file."""
+        return next((f for f in self.files if f.name.endswith(".study")), None)
+
+    @property
     def title(self) -> str:
         """The first sentence of its first file."""
         file = self.files[0]

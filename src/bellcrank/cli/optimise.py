@@ -39,9 +39,10 @@ def optimise(
       bellcrank optimise quarter_car.study
       bellcrank optimise quarter_car.study --method differential-evolution --out points --cluster local
     """  # fmt: skip
+    from bellcrank.cli import inputs
     from bellcrank.study.files import read_study
 
-    loaded = read_study(study)
+    loaded = read_study(inputs.study(study))
     pictures = folder(plots)
     check_threads(threads)
     options: dict[str, Any] = dict(loaded.search)

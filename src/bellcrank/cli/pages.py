@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bellcrank.cli import completion
 from bellcrank.cli.inputs import Quantity, ResultFile
 from bellcrank.cli.output import Json, show, show_json
 
@@ -23,7 +24,11 @@ def plot(
     file: ResultFile,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QUANTITY...", help="Energies and positions where none is named."),
+        typer.Argument(
+            metavar="QUANTITY...",
+            help="Energies and positions where none is named.",
+            autocompletion=completion.quantities,
+        ),
     ] = None,
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write: .png, .svg or .pdf.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -113,6 +114,7 @@ def run(
         "step": step,
     }
     begin = None if start == "described" else start
+    clock = time.perf_counter()
     mechanism = prepared(
         system, options.pop("formulation"), options.pop("initial"), options.pop("parameters"), begin
     )
@@ -128,9 +130,10 @@ def run(
         if partial is None or not len(partial):
             raise
         failure, result = error, partial
+    before = max(time.perf_counter() - clock - result.run.seconds, 0.0)
     if target is not None and not as_it_goes:
         _write(result, target, quantity)
-    report(result, quantity or [], out, as_json)
+    report(result, quantity or [], out, as_json, before)
     if failure is not None:
         advice = str(failure).split(" (The ")[0].split(" (Earlier ")[0]
         note(f"{advice} The outputs before are kept.")
@@ -197,17 +200,19 @@ def _write(result: Result, target: Path, names: list[str] | None) -> None:
             writer.writerow([repr(float(t)), *(repr(float(values[k])) for _, _, values in shown)])
 
 
-def report(result: Result, names: list[str], out: str | None, as_json: bool) -> None:
-    """The summary of a run."""
-    if as_json:
-        show_json(summary(result, names, out))
-        return
+def report(result: Result, names: list[str], out: str | None, as_json: bool, before: float) -> None:
+    """The summary of a run. before: Time in which the model was analysed, traced and compiled [s]."""
     found = summary(result, names, out)
     run = found["run"]
+    run["prepared"] = before
+    if as_json:
+        show_json(found)
+        return
     speed = run["times_real_time"]
     times = f"{speed:,.0f}" if speed >= 10.0 else f"{speed:.2g}"
     title = f"{found['model']}: {found['duration']:g} s in {seconds(run['seconds'])}, {times} x real time"
     rows = [
+        ("prepared in", f"{seconds(before)}, analysed and compiled"),
         ("ended", run["status"]),
         ("steps", f"{run['steps']:,}, {run['rejected']:,} rejected"),
         ("evaluations", f"{run['evaluations']:,}"),

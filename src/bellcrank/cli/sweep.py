@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 SHOWN = 5
 
-StudyFile = Annotated[str, typer.Argument(metavar="STUDY", help="A study file (YAML).")]
+StudyFile = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study file (YAML), or the name of an example with one.")
+]
 Out = Annotated[
     str | None,
     typer.Option(
@@ -56,9 +58,10 @@ def sweep(
       bellcrank sweep quarter_car.study --out runs --cluster tcp://10.0.0.5:8786
       bellcrank sweep quarter_car.study --cluster local --json
     """
+    from bellcrank.cli import inputs
     from bellcrank.study.files import read_study
 
-    loaded = read_study(study)
+    loaded = read_study(inputs.study(study))
     pictures = folder(plots)
     check_threads(threads)
     outcome = loaded.study.run(out, cluster=cluster, threads=threads)

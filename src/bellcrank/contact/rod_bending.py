@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from bellcrank.contact.bending import CLOSE, STEPS, Entry, exact, plain, unit_load, vector_at
 from bellcrank.contact.field_surface import Node, Surface, Triangle
 from bellcrank.contact.shapes.splines import slopes, weights
-from bellcrank.flexible.rod_motion import NOTHING, Chain, Frame, Screw, Slices, advanced, at, hat, put
+from bellcrank.flexible.rod_motion import advanced
+from bellcrank.flexible.spatial_rods import NOTHING, Chain, Frame, Screw, Slices, at, hat, put
 from bellcrank.math.vectors import IDENTITY, ZERO, Matrix, Vector
 from bellcrank.program.loops import Ints, Reals, Reals2, Records, compiled, gradient, reals, value
 
@@ -53,8 +54,8 @@ class Bounds(NamedTuple):
 class Line(NamedTuple):
     """A rod with a surface, as the loops see it.
 
-    chain: See :mod:`bellcrank.flexible.rod_motion`. pieces: Slices of it, each from one section; ends: Where each ends,
-    0 at the next section and 1 at a station. stations: How many. spline: From values there to coefficients.
+    chain: See :mod:`bellcrank.flexible.spatial_rods`. pieces: Slices of it, each from one section; ends: Where each
+    ends, 0 at the next section and 1 at a station. stations: How many. spline: From values there to coefficients.
     at_stations: The other way round. step: Between stations [m]. length: [m]. rest: Surface of the straight rod. spans:
     Of each node the arc and the radius that it covers from its middle, and the radius at which that lies [m]. reach: No
     vertex is further from the axis [m]. body: Depth in the straight rod.

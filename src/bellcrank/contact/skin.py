@@ -83,24 +83,30 @@ class Fixed(NamedTuple):
     nothing: float
 
 
+class Deformed(NamedTuple):
+    """One side of a contact now: coordinates q and their rates, and room for what is computed from them.
+
+    frames, moves, loads: Of its shape. pushes: Forces on the coordinates of both sides, those of this one from `first`
+    on, in so many `cases` of load.
+    """
+
+    q: Reals
+    rates: Reals
+    frames: Reals
+    moves: Reals
+    loads: Reals
+    pushes: Reals
+    first: int
+    cases: int
+
+
 class Rigid(NamedTuple):
     """One side of a contact that does not deform."""
 
     field: Any
     surface: Surface
 
-    def posed(
-        self,
-        q: Reals,
-        rates: Reals,
-        frames: Reals,
-        moves: Reals,
-        loads: Reals,
-        pushes: Reals,
-        first: int,
-        cases: int,
-        sizes: Any,
-    ) -> Rigid:
+    def posed(self, now: Deformed, sizes: Any) -> Rigid:
         """It is as it is."""
         return self
 
@@ -114,18 +120,7 @@ class Sized(NamedTuple):
     before: Any
     rest: Surface
 
-    def posed(
-        self,
-        q: Reals,
-        rates: Reals,
-        frames: Reals,
-        moves: Reals,
-        loads: Reals,
-        pushes: Reals,
-        first: int,
-        cases: int,
-        sizes: Any,
-    ) -> Rigid:
+    def posed(self, now: Deformed, sizes: Any) -> Rigid:
         """With the sizes of now; sizes: Its field."""
         return Rigid(sizes, Resized(self.rest, sizes, self.before))  # type: ignore[arg-type]
 
@@ -141,20 +136,9 @@ class Modal(NamedTuple):
     grid: Grid
     strains: Reals
 
-    def posed(
-        self,
-        q: Reals,
-        rates: Reals,
-        frames: Reals,
-        moves: Reals,
-        loads: Reals,
-        pushes: Reals,
-        first: int,
-        cases: int,
-        sizes: Any,
-    ) -> Bent:
+    def posed(self, now: Deformed, sizes: Any) -> Bent:
         """At modal coordinates."""
-        return Bent(*self, q, rates, frames, pushes, first, cases)
+        return Bent(*self, now.q, now.rates, now.frames, now.pushes, now.first, now.cases)
 
 
 class RodSide(NamedTuple):
@@ -162,20 +146,9 @@ class RodSide(NamedTuple):
 
     line: Line
 
-    def posed(
-        self,
-        q: Reals,
-        rates: Reals,
-        frames: Reals,
-        moves: Reals,
-        loads: Reals,
-        pushes: Reals,
-        first: int,
-        cases: int,
-        sizes: Any,
-    ) -> BentRod:
+    def posed(self, now: Deformed, sizes: Any) -> BentRod:
         """At strain coordinates."""
-        return self.line.posed(q, rates, frames, moves, loads)
+        return self.line.posed(now.q, now.rates, now.frames, now.moves, now.loads)
 
 
 class SkinShape(FieldShape):
@@ -212,7 +185,8 @@ class SkinShape(FieldShape):
         q = np.ascontiguousarray(q, float)
         rates, out = np.zeros(len(q)), np.zeros(len(q))
         sections, own = self.room(member)
-        found = side.posed(q, rates, np.zeros(sections), np.zeros(own), np.zeros(own), out, 0, 1, Fixed(0.0))
+        now = Deformed(q, rates, np.zeros(sections), np.zeros(own), np.zeros(own), out, 0, 1)
+        found = side.posed(now, Fixed(0.0))
         if isinstance(found, BentRod):
             found = found._replace(bounds=Bounds(*(float(x) for x in found.bounds)))
         return found
@@ -488,12 +462,12 @@ def _meeting(
         frames = reals(sections_a)
         moves = reals(own_a)
         loads = reals(loads_a)
-        a = side_a.posed(q_a, rates_a, frames, moves, loads, out, 0, cases, sizes_a)
+        a = side_a.posed(Deformed(q_a, rates_a, frames, moves, loads, out, 0, cases), sizes_a)
         frames_b = reals(sections_b)
         moves_of_b = reals(own_b)
         loads_of_b = reals(loads_b)
         first = cases * len(q_a)
-        b = side_b.posed(q_b, rates_b, frames_b, moves_of_b, loads_of_b, out, first, cases, sizes_b)
+        b = side_b.posed(Deformed(q_b, rates_b, frames_b, moves_of_b, loads_of_b, out, first, cases), sizes_b)
         found = (
             pressed(mean_fourth, True, pose, twist, law, a.field, a.surface, b.field, b.surface, warm)
             if half_space

@@ -7,8 +7,8 @@ import numpy as np
 from bellcrank.elastic.assembled import FreeFactor
 from bellcrank.elastic.lattices import Array, Index
 
-_KEPT = 2.5e7
-"""Numbers kept of whole columns at least; more where the factors are larger than that."""
+_KEPT, _MOST = 2.5e7, 1.5e8
+"""Numbers kept of whole columns at least, and at most: between these as many as the factors have."""
 _TOGETHER = 64
 """Nodes whose columns are formed at once."""
 
@@ -16,7 +16,7 @@ _TOGETHER = 64
 class Compliance:
     """The submatrix of the inverse that belongs to the contact nodes, C of Lee (1995), (5), in world axes.
 
-    Whole columns are kept while they take less memory than half of the factors: displacements then are a dense
+    Whole columns are kept while they take no more memory than the factors: displacements then are a dense
     product. Beyond, the submatrix comes from solutions half way, which pass only what lies above the contact nodes in
     the elimination tree, and displacements from one more solution each step.
 
@@ -31,7 +31,7 @@ class Compliance:
         self._nodes = np.empty(0, dtype=np.int64)
         self._matrix = np.empty((0, 0))
         self._columns: Array | None = np.empty((0, self._unknowns))
-        self._room = max(_KEPT, 0.5 * factor.inner.elimination.forecast.entries)
+        self._room = max(_KEPT, min(_MOST, factor.inner.elimination.forecast.entries))
         self._halves: list[tuple[Index, Array]] = []
 
     @property

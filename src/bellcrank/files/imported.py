@@ -205,9 +205,11 @@ class Builder:
         except ModelError as error:
             raise element.error(str(error)) from error
 
-    def limit(self, element: Element, joint: str, low: float, high: float) -> None:
-        """Limits of a joint with one coordinate."""
-        if not low < high:
+    def limit(
+        self, element: Element, joint: str, low: float | None, high: float, coordinate: str | None = None
+    ) -> None:
+        """Limits of a joint with one coordinate, or of one that is named."""
+        if low is not None and not low < high:
             self.ignore(
                 element, "its limits leave no room to move in; weld the joint instead", effect="limits"
             )
@@ -217,7 +219,25 @@ class Builder:
             return
         given = Limits() if self.limits is True else self.limits
         name = self.name(f"{joint} limits", "limits")
-        self.blamed(element, self.system.limits, name, joint, **vars(replace(given, low=low, high=high)))
+        self.blamed(
+            element,
+            self.system.limits,
+            name,
+            joint,
+            **vars(replace(given, low=low, high=high)),
+            coordinate=coordinate,
+        )
+
+    def dry_friction(self, element: Element, joint: str, key: str) -> None:
+        """Dry friction of a joint with one coordinate: a clutch that slips at a constant load."""
+        load = element.number(key, 0.0)
+        if not load:
+            return
+        if "friction" in self.allow:
+            self.lose(element, f"{key} of {element.label}", "it was allowed to be left out", "friction")
+            return
+        name = self.name(f"{joint} friction", "force")
+        self.blamed(element, self.system.clutch, name, joint, load)
 
     def finished(self, format: str, root: Element) -> Imported:
         """The result."""

@@ -64,7 +64,7 @@ _REASONS = {
     "attach": "attached models are not read; save the model from MuJoCo first",
     "include": "other files are read only from the folder of a model file",
     "plugin": "belongs to another program",
-    ".frictionloss": "dry friction is not imported",
+    ".frictionloss": "dry friction of ball and free joints is not imported",
     ".margin": "shapes and limits touch where they are",
     ".gravcomp": "gravity compensation is not imported",
     ".mocap": "the body is fixed where it stands",
@@ -418,15 +418,13 @@ class _Reader:
         self.build.blamed(joint, make, label, a, b)
         if kind == "ball":
             self.links.damper(joint, label, a, b, 3)
-            if self.compiler.limited(joint) is not None:
-                self.build.lose(
-                    joint, f"range of {joint.label}", "limits of ball joints are not imported", ""
-                )
+            self.links.limits(joint, label, kind)
             self.placed.append((label, kind, "", 0.0))
         else:
             self.links.spring(joint, label, kind)
             self.links.armature(joint, label)
             self.links.limits(joint, label, kind)
+            self.build.dry_friction(joint, label, "frictionloss")
             ref = self.links.refs[joint.attributes.get("name", label)]
             self.placed.append((label, kind, "angle" if kind == "hinge" else "displacement", ref))
 

@@ -14,6 +14,7 @@ from bellcrank.files.mjcf_values import Compiler, truth
 from bellcrank.files.places import nearest
 from bellcrank.math.arrays import rotation_of_quaternion
 from bellcrank.model import Body, Frame
+from bellcrank.model.forces.limits import Limits
 from bellcrank.program.trace import Scalar
 
 T = TypeVar("T")
@@ -124,9 +125,12 @@ class Links:
             self.build.blamed(joint, self.system.bushing, moving, a, b, *six)
 
     def limits(self, joint: Element, label: str, kind: str) -> None:
-        """Stops of a joint with one coordinate."""
+        """Stops of a joint with one coordinate, or of the rotation of a ball."""
         found = self.compiler.limited(joint)
         if found is None:
+            return
+        if kind == "ball":
+            self.build.limit(joint, label, None, self.compiler.angle(found[1]), "turn")
             return
         ref = self.refs[joint.attributes.get("name", label)]
         low, high = (self.compiler.angle(x) if kind == "hinge" else x for x in found)
@@ -277,10 +281,7 @@ class Links:
         mass = element.number("armature", 0.0)
         if mass:
             build.lose(element, f"armature of {element.label}", "it is not imported", "armature")
-        if element.number("frictionloss", 0.0):
-            build.lose(
-                element, f"frictionloss of {element.label}", "dry friction is not imported", "friction"
-            )
+        build.dry_friction(element, own, "frictionloss")
         found = self.compiler.limited(element)
         if found is not None:
             for key in ("solreflimit", "solimplimit", "margin"):
@@ -312,33 +313,73 @@ class Links:
         self._follow(element, [self.tendons[name] for name in names], offset, factor, more)
 
     def tendon(self, element: Element) -> None:
-        """A fixed tendon, or a spring between two sites; all other tendons are listed."""
+        """A fixed tendon, or one from site to site; all other tendons are listed."""
         if element.tag == "fixed":
             self.fixed_tendon(element)
             return
         ends = [child for child in element.children if child.tag == "site"]
-        simple = element.tag == "spatial" and len(ends) == 2 == len(element.children)
-        if not simple:
+        k, c = self._first(element, "stiffness"), self._first(element, "damping")
+        length = element.numbers("springlength", (1, 2), (-1.0,))
+        why = self._untaken(element, ends, k, c, length)
+        if why:
             acts = any(
                 self._given(element, key) for key in ("stiffness", "damping", "frictionloss", "armature")
             )
-            why = "only tendons between two sites are imported"
             self.build.ignore(element, why, effect="tendons" if acts else "")
-            return
-        k, c = self._first(element, "stiffness"), self._first(element, "damping")
-        length = element.numbers("springlength", (1, 2), (-1.0,))
-        if not k and not c:
-            self.build.ignore(element, "it has neither stiffness nor damping")
-            return
-        if len(length) == 2 and length[0] != length[1]:
-            self.build.ignore(
-                element, "springs with a range of free lengths are not imported", effect="tendons"
-            )
             return
         for end in ends:
             end.seen = True
-        a, b = (self._site(element, end.needed("site")).frame for end in ends)
-        start = float(np.linalg.norm(b.start_position() - a.start_position()))
+        points = [self._site(element, end.needed("site")).frame for end in ends]
         name = self._label(element, "tendon", "force")
-        free = start if length[0] < 0.0 else length[0]
-        self.build.blamed(element, self.system.spring, name, a, b, k, c, free_length=free)
+        if self._slack(length):
+            rings = [0.0] * (len(points) - 2)
+            self.build.blamed(element, self.system.cable, name, points, rings, k, length=length[1])
+        elif k or c:
+            start = float(np.linalg.norm(points[1].start_position() - points[0].start_position()))
+            free = start if length[0] < 0.0 else length[0]
+            self.build.blamed(element, self.system.spring, name, *points, k, c, free_length=free)
+        self._rope(element, name, points)
+
+    def _slack(self, length: list[float]) -> bool:
+        """Whether the spring of a tendon only pulls."""
+        return len(length) == 2 and length[0] == 0.0 < length[1]
+
+    def _untaken(self, element: Element, ends: list[Element], k: float, c: float, length: list[float]) -> str:
+        """Why a tendon is not taken, if it is not."""
+        if element.tag != "spatial" or len(ends) < 2 or len(ends) < len(element.children):
+            return "only tendons from site to site are imported"
+        if self._slack(length) and k:
+            return "damping of springs that only pull is not imported" if c else ""
+        if len(length) == 2 and length[0] != length[1]:
+            return "springs that push and pull with a range of free lengths are not imported"
+        if (k or c) and len(ends) > 2:
+            return "springs that push along several sites are not imported; springlength='0 1.2' makes one that pulls"
+        if k or c or self._stretched(element) is not None:
+            return ""
+        if self.compiler.limited(element) is not None:
+            return "its limits need a stiffness: limits=bellcrank.Limits(stiffness=...)"
+        return "it has neither stiffness nor damping"
+
+    def _stretched(self, element: Element) -> tuple[Limits, float] | None:
+        """How stiff a tendon is at its greatest length [m], where that is known."""
+        found, limits = self.compiler.limited(element), self.build.limits
+        if found is None or not isinstance(limits, Limits) or limits.stiffness is None:
+            return None
+        return limits, found[1]
+
+    def _rope(self, element: Element, name: str, points: list[Frame]) -> None:
+        """The greatest length of a tendon as a cable that is slack below it."""
+        found = self._stretched(element)
+        if found is None:
+            if self.compiler.limited(element) is not None:
+                why = "limits of spatial tendons need a stiffness: limits=bellcrank.Limits(stiffness=...)"
+                self.build.lose(element, f"limits of {element.label}", why, "")
+            return
+        limits, greatest = found
+        own = self.build.name(f"{name} limits", "force")
+        for key in ("solreflimit", "solimplimit", "margin"):
+            self.build.skip(element, key, "limits have the stiffness that was asked for")
+        rings = [0.0] * (len(points) - 2)
+        self.build.blamed(
+            element, self.system.cable, own, points, rings, limits.stiffness, limits.damping, greatest
+        )

@@ -44,7 +44,7 @@ _REASONS = {
     "gazebo": "belongs to another program",
     "material": "no visual has it",
     "drake:joint": "belongs to another program",
-    ".friction": "dry friction is not imported",
+    ".friction": "dry friction of planar and floating joints is not imported",
 }
 _USUAL = "unknown here, without effect"
 
@@ -262,8 +262,8 @@ class _Reader:
             self.build.blamed(dynamics, self.system.torsion_spring, label, joint, damping=damping)
         elif damping:
             dynamics.taken.discard("damping")
-        if dynamics.number("friction", 0.0):
-            dynamics.taken.discard("friction")
+        if kind in ("revolute", "continuous", "prismatic"):
+            self.build.dry_friction(dynamics, joint, "friction")
 
     def _mimic(self, joint: Element) -> None:
         mimic = joint.first("mimic")

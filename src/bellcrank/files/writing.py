@@ -51,6 +51,7 @@ from bellcrank.model.states import StateVariable
 from bellcrank.model.visuals import Visual
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr, Scalar
+from bellcrank.quantities.measured import arranged
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.roads.kinds import ROADS
@@ -254,16 +255,12 @@ class _Writer:
 
     def _measuring(self, key: str, rate: Callable[[Mapping[str, Any]], Any], what: str) -> dict[str, Any]:
         """A function of quantities over words that stand for those it looks at."""
-        seen = _Seen(self.system)
+        # Which quantities are vectors only the analysed mechanism knows.
+        seen = _Seen(self.system, self._components)
         try:
             rate(seen)
-        except TypeError:
-            # It looks at a vector; which quantities are vectors only the analysed mechanism knows.
-            seen = _Seen(self.system, components=self._components)
-            try:
-                rate(seen)
-            except TypeError as error:
-                raise ModelError(f"{what} cannot be written as an expression: {error}") from error
+        except TypeError as error:
+            raise ModelError(f"{what} cannot be written as an expression: {error}") from error
         names = [name for name in seen.quantities if name != "t"]
         taken = {*self.system.parameters, *self.system.states}
         free = (f"m{k}" for k in range(1, 10_000) if f"m{k}" not in taken)
@@ -271,7 +268,7 @@ class _Writer:
 
         def law(t: Scalar, *values: Scalar) -> Scalar:
             given = {**dict(zip(names, values, strict=True)), "t": t}
-            return rate(_Seen(self.system, given, seen.components))  # type: ignore[no-any-return]
+            return rate(_Seen(self.system, self._components, given))  # type: ignore[no-any-return]
 
         result: dict[str, Any] = {key: self._function(law, ("t", *words.values()))}
         if words:
@@ -286,10 +283,11 @@ class _Writer:
         mechanics = Mechanics(linkage, constraints_of(system, tree, linkage), (), tuple(system.parameters))
         return Quantities(Snapshot(system, tree, mechanics))
 
-    def _components(self, name: str) -> Sequence[str]:
-        """The components of a quantity, none for a single number."""
+    def _components(self, name: str) -> tuple[Sequence[str], tuple[int, ...]]:
+        """The components of a quantity and its shape, none for a single number."""
         quantity, chosen = self._quantities.find(name)
-        return quantity.components if chosen is None else ()
+        components = quantity.components if chosen is None else ()
+        return components, quantity.shape(chosen, max(1, len(components)))
 
     def _initial(self, name: str, start: Start) -> Any:
         """A position, a pair, or a mapping of them; the only coordinate of a joint needs no name."""
@@ -319,10 +317,10 @@ class _Seen(Mapping[str, Any]):
     def __init__(
         self,
         system: System,
+        components: Callable[[str], tuple[Sequence[str], tuple[int, ...]]],
         given: Mapping[str, Scalar] | None = None,
-        components: Callable[[str], Sequence[str]] | None = None,
     ) -> None:
-        self.system, self.given, self.components = system, given, components
+        self.system, self.components, self.given = system, components, given
         self.quantities: dict[str, Scalar] = {}
         self._trace = Graph()
 
@@ -330,8 +328,12 @@ class _Seen(Mapping[str, Any]):
         graph = self.system.parameters.graph
         if name in self.system.parameters or name in self.system.states:
             return graph.input(name)
-        parts = self.components(name) if self.components is not None and name != "t" else ()
-        return [self._number(f"{name}.{part}") for part in parts] if parts else self._number(name)
+        parts, shape = self.components(name) if name != "t" else ((), ())
+        return (
+            arranged([self._number(f"{name}.{part}") for part in parts], shape)
+            if parts
+            else self._number(name)
+        )
 
     def _number(self, name: str) -> Scalar:
         if self.given is not None:

@@ -25,7 +25,7 @@ class Gradients:
         a, _, elements, points = grads.shape
         self.dofs = np.asarray(basis.element_dofs).T
         self.shapes = np.ascontiguousarray(grads.transpose(2, 0, 1, 3)).reshape(elements, a, 3 * points)
-        self.volume = np.asarray(basis.dx)
+        self.volume = np.ascontiguousarray(basis.dx)
         self.nodes, self.points, self.corners = int(basis.N), points, a
 
     def chunks(self) -> Iterator[slice]:
@@ -41,13 +41,11 @@ class Gradients:
         found = (local @ self.shapes[elements]).reshape(-1, n, 3, 3, self.points)
         return np.ascontiguousarray(found.transpose(1, 2, 3, 0, 4))
 
-    def loads(self, tensors: Array, elements: slice) -> Array:
-        """int tensor : grad w over each element for unit w at its nodes; (n, 3, 3, elements, points) gives (elements,
-        corners, 3 n)."""
-        n = len(tensors)
-        weighted = (
-            (tensors * self.volume[elements]).transpose(3, 0, 1, 2, 4).reshape(-1, 3 * n, 3 * self.points)
-        )
+    def loads(self, weighted: Array, elements: slice) -> Array:
+        """int tensor : grad w over each element for unit w at its nodes, (elements, corners, 3 n).
+
+        weighted: Tensors times the volume of each point, (elements, 3 n, 3 points), directions before points.
+        """
         return np.asarray((weighted @ self.shapes[elements].swapaxes(1, 2)).swapaxes(1, 2))
 
     def gathered(self, parts: Array) -> Array:

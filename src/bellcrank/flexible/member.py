@@ -72,6 +72,11 @@ class FlexibleMember(ABC):
         """The node of this name, or at this position [m, member axes]."""
 
     @property
+    def loop_advice(self) -> str:
+        """What it lacks that a closed loop may need; empty where it lacks nothing."""
+        return ""
+
+    @property
     @abstractmethod
     def extent(self) -> float:
         """Its size [m]."""

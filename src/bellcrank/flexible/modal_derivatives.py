@@ -19,17 +19,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bellcrank.flexible.model import Array, SecondOrder
 from bellcrank.flexible.nodal_inertia import NodalInertia
+from bellcrank.math.vectors import IDENTITY, Matrix, Vector
+from bellcrank.program.loops import Ints, Reals, Reals2, compiled, entry
 
 if TYPE_CHECKING:
     from bellcrank.flexible.held import Held
     from bellcrank.flexible.solids import SolidBasis
-
-
-Index = NDArray[np.int64]
 
 SEPARATION = 1.5
 """Least ratio of the frequency of the answer to those of the modes that cause it."""
@@ -48,8 +46,10 @@ class ModalDerivatives:
         K, M = held.model.stiffness_matrix, held.model.mass_matrix
         own = np.einsum("ij,ij->j", basis, K @ basis) / np.einsum("ij,ij->j", basis, M @ basis)
         pairs = [(k, j) for k in range(n) for j in range(k, n)]
-        Gamma = held.solve(-self._loads(basis, pairs))
-        stiff = np.einsum("ij,ij->j", Gamma, K @ Gamma)
+        loads = -self._loads(basis, pairs)
+        Gamma = held.solve(loads)
+        # What the frame carries of a load does no work on a displacement that meets its conditions.
+        stiff = np.einsum("ij,ij->j", Gamma, loads)
         heavy = np.einsum("ij,ij->j", Gamma, M @ Gamma)
         slow = np.array(
             [stiff[p] < SEPARATION**2 * max(own[k], own[j]) * heavy[p] for p, (k, j) in enumerate(pairs)]
@@ -74,32 +74,47 @@ class ModalDerivatives:
         parts = np.empty((*gradients.dofs.shape, 3 * len(pairs)))
         for some in gradients.chunks():
             G = gradients.of(fields, some)
-            lame, shear = self.basis.lame[some], self.basis.shear[some]
-            parts[some] = gradients.loads(_quadratic_stress(G, lame, shear, first, second), some)
+            volume = gradients.volume[some]
+            lame, shear = self.basis.lame[some][:, 0], self.basis.shear[some][:, 0]
+            stress = np.empty((3 * len(pairs) * len(volume), 3 * gradients.points))
+            quadratic_stress(G.reshape(len(G) * 9, -1), volume, lame, shear, first, second, stress)
+            parts[some] = gradients.loads(stress.reshape(len(volume), 3 * len(pairs), -1), some)
         nodal = gradients.gathered(parts).reshape(gradients.nodes, -1, 3).transpose(0, 2, 1)
         return np.asarray(self.inertia.spread.T @ nodal.reshape(3 * gradients.nodes, -1))
 
 
-def _quadratic_stress(G: Array, lame: Array, shear: Array, first: Index, second: Index) -> Array:
-    """C : sym(G_k^T G_l) + G_k sigma_l + G_l sigma_k for the pairs, (pairs, 3, 3, elements, points)."""
-    strain = 0.5 * (G + G.swapaxes(1, 2))
-    sigma = 2.0 * shear * strain
-    trace = lame * np.einsum("niiep->nep", strain)
-    for i in range(3):
-        sigma[:, i, i] += trace
-    # Components one by one: products of 3 x 3 matrices are far too small to be called for.
-    a, b, s, t = G[first], G[second], sigma[first], sigma[second]
-    P = np.empty_like(a)
-    green = {}
-    for i in range(3):
-        for k in range(i, 3):
-            green[i, k] = sum(a[:, j, i] * b[:, j, k] + a[:, j, k] * b[:, j, i] for j in range(3))
-    volumetric = 0.5 * lame * (green[0, 0] + green[1, 1] + green[2, 2])
-    for i in range(3):
-        for k in range(3):
-            P[:, i, k] = shear * green[min(i, k), max(i, k)]
-            for j in range(3):
-                P[:, i, k] += a[:, i, j] * t[:, j, k]
-                P[:, i, k] += b[:, i, j] * s[:, j, k]
-        P[:, i, i] += volumetric
-    return P
+@entry
+def quadratic_stress(
+    G: Reals2, volume: Reals2, lame: Reals, shear: Reals, first: Ints, second: Ints, out: Reals2
+) -> int:
+    """C : sym(G_k^T G_l) + G_k sigma_l + G_l sigma_k for pairs (k, l), times the volume of each point.
+
+    G: Gradients by mode and component, (9 n, elements * points). out: (elements * pairs * 3, 3 * points).
+    """
+    points = volume.shape[1]
+    for element in range(volume.shape[0]):
+        lam, mu = lame[element], shear[element]
+        for pair in range(len(first)):
+            row = 3 * (element * len(first) + pair)
+            for point in range(points):
+                at = element * points + point
+                A, B = gradient_of(G, 9 * first[pair], at), gradient_of(G, 9 * second[pair], at)
+                across = A.transposed @ B
+                own_a, own_b = (A + A.transposed) * mu, (B + B.transposed) * mu
+                P = A @ own_b + B @ own_a + (across + across.transposed) * mu
+                P = P + A * (lam * B.trace) + B * (lam * A.trace) + IDENTITY * (lam * across.trace)
+                P = P * volume[element, point]
+                out[row, point], out[row, points + point], out[row, 2 * points + point] = P.a
+                out[row + 1, point], out[row + 1, points + point], out[row + 1, 2 * points + point] = P.b
+                out[row + 2, point], out[row + 2, points + point], out[row + 2, 2 * points + point] = P.c
+    return 0
+
+
+@compiled
+def gradient_of(G: Reals2, first: int, at: int) -> Matrix:
+    """The gradient of one mode at a point."""
+    return Matrix(
+        Vector(G[first, at], G[first + 1, at], G[first + 2, at]),
+        Vector(G[first + 3, at], G[first + 4, at], G[first + 5, at]),
+        Vector(G[first + 6, at], G[first + 7, at], G[first + 8, at]),
+    )

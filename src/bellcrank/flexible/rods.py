@@ -23,10 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 from bellcrank.base.reach import is_size, shown, within
 from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
+from bellcrank.flexible import planar_rods
 from bellcrank.flexible.member import FlexibleMember
 from bellcrank.flexible.recovery import Field
-from bellcrank.flexible.rod_motion import Chain, RodRoutines, Slices, Stations
+from bellcrank.flexible.rod_motion import RodRoutines
 from bellcrank.flexible.sections import Profile, Section, section_at
+from bellcrank.flexible.spatial_rods import Chain, Slices, Stations
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -246,22 +248,53 @@ class Rod(FlexibleMember):
         """The rod as the loops see it."""
         used = np.array([d for d in range(6) if self.counts[d]], dtype=np.int64)
         nodes = self.sections
-        return Chain(self.component, used, self._slices(nodes[:-1], nodes[1:]), self.section_mass)
+        firsts = np.cumsum([0, *(n for n in self.counts if n)]).astype(np.int64)
+        return Chain(used, firsts, self._slices(nodes[:-1], nodes[1:]), self.section_mass)
 
     @cached_property
     def routines(self) -> RodRoutines:
         """The loops over its slices."""
         return RodRoutines(self.chain)
 
+    @cached_property
+    def planar_routines(self) -> RodRoutines | None:
+        """The loops for motion in the x-y plane; None of a rod that leaves it."""
+        inside = list(planar_rods.COMPONENTS)
+        # First moment along z, products of inertia with z.
+        across = self.density.values[:, [3, 8, 9]]
+        if sum(self.counts) > sum(self.counts[d] for d in inside):
+            return None
+        if self.curvature.values[:, :2].any() or across.any():
+            return None
+        whole = self.chain
+        slices = _in_plane(whole.slices)
+        # Mass, first moment in the plane, second moments xx, yy, zz and xy.
+        mass = np.ascontiguousarray(whole.mass[:, [0, 1, 2, 4, 5, 6, 7]])
+        place = np.zeros(6, np.int64)
+        place[inside] = range(len(inside))
+        return RodRoutines(planar_rods.Chain(place[whole.used], whole.firsts, slices, mass))
+
     def branches(self, arcs: Sequence[float], axes: Sequence[Array]) -> Stations:
         """Stations at arcs that grow, as the loops see them."""
         nodes = self.sections
-        after = np.clip(np.searchsorted(nodes, arcs, side="right") - 1, 0, len(nodes) - 1)
+        ends = np.asarray(arcs, dtype=float)
+        after = np.clip(np.searchsorted(nodes, ends, side="right") - 1, 0, len(nodes) - 1)
         return Stations(
             after.astype(np.int64),
-            self._slices(nodes[after], np.asarray(arcs, dtype=float)),
+            (ends > nodes[after]).astype(np.int64),
+            self._slices(nodes[after], ends),
             np.array(axes, dtype=float).reshape(-1, 9),
         )
+
+    @property
+    def loops(self) -> RodRoutines:
+        """Its loops: in the plane, if it does not leave it."""
+        return self.planar_routines or self.routines
+
+    def station_branches(self, stations: Sequence[Station]) -> Stations:
+        """Stations that are sorted along the arc, as these loops see them."""
+        found = self.branches([s.arc for s in stations], [s.axes for s in stations])
+        return found if self.planar_routines is None else found._replace(slices=_in_plane(found.slices))
 
     def pieces(self, arcs: Array) -> tuple[Slices, Integers]:
         """The chain with branches to growing arcs, in the order of a walk: slices, and whether each is a branch."""
@@ -348,13 +381,18 @@ class Rod(FlexibleMember):
         return self.station(float(arcs[k]))
 
     @property
+    def loop_advice(self) -> str:
+        """A straight rod that keeps its length cannot yield along its axis."""
+        return "" if self.counts[3] else f"give rod {self.name!r} a coordinate of stretch (stretch=1)"
+
+    @property
     def extent(self) -> float:
         """Its length [m]."""
         return self.length
 
     @cached_property
     def _rest_inertia(self) -> tuple[float, Array, Array]:
-        found = self.routines.inertia.evaluate(np.zeros(self.modes))[1:]
+        found = self.routines.inertia(self.branches([], [])).evaluate(np.zeros(self.modes))[1:]
         J = found[[3, 6, 7, 6, 4, 8, 7, 8, 5]].reshape(3, 3)
         return float(self.section_mass[:, 0].sum()), found[:3], J
 
@@ -504,6 +542,13 @@ def rod(
     return Rod(
         name, length, counts, pieces, C, density, bent, stress, tuple(float(t) for t in times), named, given
     )
+
+
+def _in_plane(slices: Slices) -> Slices:
+    """Without the strains at rest that leave the plane, which are zero."""
+    inside = list(planar_rods.COMPONENTS)
+    rest = [np.ascontiguousarray(table[:, inside]) for table in (slices.rest_zeroth, slices.rest_first)]
+    return Slices(slices.zeroth, slices.first, *rest)
 
 
 def _pair(who: str, what: str, given: Any) -> tuple[Any, Any]:

@@ -9,9 +9,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
+from bellcrank.base.optional import needed
 from bellcrank.errors import BellcrankError, ModelError, unknown_name
 
 LONGEST = 1800.0
@@ -19,7 +19,7 @@ LONGEST = 1800.0
 
 
 class CompilerError(BellcrankError):
-    """A compiler failed, or there is none."""
+    """A compiler failed."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,7 @@ def build(folder: Path, name: str, library: Path) -> None:
     if own and name != "windows" and (compiler := os.environ.get("CC") or shutil.which("cc")):
         _run([*compiler.split(), "-fPIC", "-fvisibility=hidden", *shared, "-lm"], folder)
         return
-    if find_spec("ziglang") is None:
-        raise CompilerError(
-            f"there is no C compiler for {name!r} here; pip install 'bellcrank[fmu]' brings one, or leave the platform "
-            "out: the sources in the FMU can be compiled where it is used"
-        )
+    needed("ziglang", f"without a C compiler, a binary for {name!r}", "ziglang", "fmu")
     flags = [] if target.suffix == ".dll" else ["-fPIC", "-fvisibility=hidden"]
     _run([sys.executable, "-m", "ziglang", "cc", "-target", target.zig, "-s", *flags, *shared], folder)
 

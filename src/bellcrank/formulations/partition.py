@@ -48,7 +48,9 @@ def numeric_rows(kin: Kinematics, constraints: Sequence[Constraint], t: float) -
     return NumericRows(J, residual, nu, tuple(equations))
 
 
-def compared(linkage: Linkage, J: NDArray[np.float64]) -> NDArray[np.float64]:
+def compared(
+    linkage: Linkage, constraints: Sequence[Constraint], J: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Rows in which lengths stand beside angles: speeds by their units, rows of size one, in large and small ones.
 
     Elsewhere they are left as they are.
@@ -56,9 +58,11 @@ def compared(linkage: Linkage, J: NDArray[np.float64]) -> NDArray[np.float64]:
     if linkage.unit == 1.0:
         return J
     scaled = J * np.array(linkage.speed_units)
-    sizes = np.abs(scaled).max(axis=1, initial=0.0, keepdims=True)
-    # What is left of a row by rounding alone is no row.
-    return np.asarray(scaled / np.where(sizes > 1e-12 * sizes.max(initial=0.0), sizes, np.inf))
+    sizes = np.abs(scaled).max(axis=1, initial=0.0)
+    # What is left of a row by rounding alone is no row. Directions are rounded as unit vectors, whatever the lengths.
+    axes = np.array([label.startswith("axes") for c in constraints for label in c.labels], dtype=bool)
+    whole = np.where(axes, 1.0, sizes[~axes].max(initial=0.0))
+    return np.asarray(scaled / np.where(sizes > 1e-12 * whole, sizes, np.inf)[:, None])
 
 
 def equation_numbers(constraints: Sequence[Constraint]) -> list[range]:
@@ -123,7 +127,7 @@ def choose_partition(
         weights = _weights(linkage, group, speeds, avoid)
         turned = _single_base_balls(linkage, rows, group, equations)
         while True:
-            J = compared(linkage, _turned_rows(linkage, rows, turned))
+            J = compared(linkage, constraints, _turned_rows(linkage, rows, turned))
             found = tuple(
                 (equations[i], speeds[j]) for i, j in _pivots(J[np.ix_(equations, speeds)], weights)
             )

@@ -50,7 +50,8 @@ class Rule(NamedTuple):
     """How two kinds collide: the kernel of their closest points, how many it gives, and the law of impact.
 
     warm: Numbers with which a search begins anew, behind those of the shapes. patch: 1 where it finds the points of a
-    patch, from the motion in the step too, and numbers them. rolling, spinning: Lengths of resistance [m].
+    patch, from the motion in the step too, and numbers them. couple: 1 where its normal force is a couple, that of the
+    stop of an angle. rolling, spinning: Lengths of resistance [m].
     length: What is small is small against it [m]; that of the smaller body where it is zero. speed, fall: Likewise,
     speed + fall sqrt(length) [m/s].
     """
@@ -59,6 +60,7 @@ class Rule(NamedTuple):
     spots: int
     warm: int
     patch: int
+    couple: int
     friction: float
     restitution: float
     rolling: float

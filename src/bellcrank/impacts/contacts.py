@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.errors import ModelError
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts.checks import TOUCHING, check_apart, check_dimensions, check_movable
 from bellcrank.impacts.clock import Clock
@@ -34,6 +35,7 @@ from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impa
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.mechanism.carried_loads import LaggingLoad, lagging_loads
 from bellcrank.model.parameters import names_in
 from bellcrank.program.made import Table
 from bellcrank.result.impact_table import ContactChange, ImpactRecord
@@ -144,6 +146,11 @@ class Contacts:
             speed = float(np.linalg.norm(slip))
             p[self.headings[name] :][:3] = slip / speed if speed > 0.0 else 0.0
 
+    @cached_property
+    def loads(self) -> list[LaggingLoad]:
+        """Loads that follow reactions, which feel contacts through their forces."""
+        return lagging_loads(self.base)
+
     @property
     def tangents(self) -> int:
         """Tangential rows a contact."""
@@ -184,6 +191,12 @@ class Contacts:
         base = replace(self.base, parameter_values=values)
         rows = self.once("rows", lambda: ContactRows(self.base.mechanics, self.pairs))
         fresh, sharing = variant_of(base, self.pairs, modes, state, rows)
+        if sharing is not None and self.loads:
+            raise ModelError(
+                f"contacts {', '.join(map(repr, modes))} share their load, and joints with friction by their reaction "
+                "need to know how: use solid shapes, such as a plane and a sphere in the place of plane curves, or "
+                "runs by steps, impacts='stepping' with step="
+            )
         self._shared[modes_key(modes)] = sharing
         key = shared_key(modes, sharing)
         known = self._variants.get(key)
@@ -237,6 +250,8 @@ class Contacts:
         if not modes:
             return False
         if self.tangents == 2:
+            return True
+        if self.loads and self.apart(modes, state, p):
             return True
         own = [pair for pair in self.pairs if pair.contact.name in modes]
         return all(pair.lasting and pair.yields for pair in own) and self.apart(modes, state, p)

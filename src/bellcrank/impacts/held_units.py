@@ -44,8 +44,8 @@ from bellcrank.program.loops import (
 
 Floats = NDArray[np.float64]
 
-RATES, IMPACT, FREE, PROJECT, WATCH, CONES, ADDRESSES = range(7)
-"""Of the kernels of the open mechanism, and of the solver of complementarity problems."""
+RATES, IMPACT, FREE, PROJECT, WATCH, CONES, LOADS, ADDRESSES = range(8)
+"""Of the kernels of the open mechanism, of the solver of complementarity problems, and of loads of reactions."""
 POSITIONS, MOVING, SPEEDS, PARAMETERS, CONTACTS, LASTING, WIDTH, WATCHED, ROOMS, SIZES = range(10)
 """Sizes: positions with and without states, independent speeds, parameters, contacts, those that last, rows a contact,
 events of the open mechanism, and those of them before the ones that watch the rooms of places."""
@@ -72,6 +72,16 @@ BEHIND_ROW = 4
 """Drift and direction behind each row."""
 
 
+class Carried(NamedTuple):
+    """Loads that follow reactions: their places in q, the times in which they do [s], the input and output of their
+    program."""
+
+    places: Ints
+    lags: Reals
+    x: Reals
+    y: Reals
+
+
 class Held(NamedTuple):
     """The arrays of lasting contacts.
 
@@ -79,7 +89,7 @@ class Held(NamedTuple):
     the program of impacts gives: M, then the block of each contact. rows, columns: J and (M^-1 C)^T of the held rows.
     forces, slip: Of each lasting contact. moves: f, or the corrections of positions and speeds. over_speeds: Vectors
     over the speeds. shared: J_t^T D J_t. work: W, then scratch. cones, every: The complementarity problem of all
-    lasting contacts, and (M^-1 J^T)^T of all their rows.
+    lasting contacts, and (M^-1 J^T)^T of all their rows. carried: Loads that follow reactions.
     """
 
     kernels: Ints
@@ -98,6 +108,7 @@ class Held(NamedTuple):
     work: Reals
     cones: Coulomb
     every: Reals2
+    carried: Carried
 
 
 @compiled
@@ -145,7 +156,7 @@ def rows_of(contacts: Ints2, c: int, width: int) -> int:
 @compiled
 def gather(given: Held, x: Floats, rubs: int) -> int:
     """J over the held rows and C^T, with or without the friction of sliding; how many rows are held."""
-    _, sizes, contacts, properties, impact, J, C, _, slip, _, _, _, _, _, _, _ = given
+    _, sizes, contacts, properties, impact, J, C, _, slip, _, _, _, _, _, _, _, _ = given
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     held = 0
     for c in range(lasting):
@@ -191,7 +202,7 @@ def direction(properties: Floats, slip: Floats, c: int, j: int) -> float:
 @compiled
 def delassus(given: Held, W: Floats) -> None:
     """C^T becomes (M^-1 C)^T, W = J M^-1 C + E its factors, M its own."""
-    _, sizes, contacts, properties, impact, J, C, _, _, _, _, _, pivots, _, _, _ = given
+    _, sizes, contacts, properties, impact, J, C, _, _, _, _, _, pivots, _, _, _, _ = given
     M = matrix(impact, 0, sizes[SPEEDS], sizes[SPEEDS])
     held = W.shape[0]
     n = M.shape[0]
@@ -225,7 +236,7 @@ def press(given: Held, held: int) -> None:
 @compiled
 def resultant(given: Held, k: int) -> None:
     """J_t^T f of sticking friction into vector k over the speeds."""
-    _, sizes, contacts, _, impact, _, _, forces, _, _, over, _, _, _, _, _ = given
+    _, sizes, contacts, _, impact, _, _, forces, _, _, over, _, _, _, _, _, _ = given
     n, width = sizes[SPEEDS], sizes[WIDTH]
     for i in range(n):
         over[k, i] = 0.0
@@ -240,7 +251,7 @@ def resultant(given: Held, k: int) -> None:
 @compiled
 def weighed(given: Held, k: int) -> None:
     """Sticking friction D J_t y, y being vector k over the speeds."""
-    _, sizes, contacts, properties, impact, _, _, forces, _, _, over, _, _, _, _, _ = given
+    _, sizes, contacts, properties, impact, _, _, forces, _, _, over, _, _, _, _, _, _ = given
     n, width = sizes[SPEEDS], sizes[WIDTH]
     for c in range(sizes[LASTING]):
         if rows_of(contacts, c, width) > 1:
@@ -255,7 +266,7 @@ def weighed(given: Held, k: int) -> None:
 @compiled
 def share_friction(given: Held) -> None:
     """Sticking friction in proportion to weights and normal forces, with the same resultant."""
-    _, sizes, contacts, properties, impact, _, _, forces, _, _, over, G, _, _, _, _ = given
+    _, sizes, contacts, properties, impact, _, _, forces, _, _, over, G, _, _, _, _, _ = given
     n, width, lasting = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING]
     total = 0.0
     for c in range(lasting):
@@ -300,7 +311,7 @@ def share_friction(given: Held) -> None:
 @compiled
 def judge(given: Held, free: Floats) -> None:
     """Which sticking contacts hold; where some are beyond their cones, with forces that are not, if there are any."""
-    kernels, sizes, contacts, properties, impact, _, _, forces, slip, _, _, _, _, _, g, every = given
+    kernels, sizes, contacts, properties, impact, _, _, forces, slip, _, _, _, _, _, g, every, _ = given
     n, width, lasting = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING]
     beyond = False
     for c in range(lasting):
@@ -357,7 +368,9 @@ def first_row(sizes: Ints, contacts: Ints2, c: int) -> int:
 @compiled
 def bear(x: Floats, dy: Floats, given: Held) -> None:
     """Rates of the state; forces of each lasting contact (normal, tangents), its speeds, and f stay in `given`."""
-    kernels, sizes, contacts, properties, impact, J, _, forces, slip, f, over, _, pivots, work, _, _ = given
+    kernels, sizes, contacts, properties, impact, J, _, forces, slip, f, over, _, pivots, work, _, _, _ = (
+        given
+    )
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
     free = matrix(work, most * most, sizes[CONTACTS], width)
@@ -425,6 +438,28 @@ def bear(x: Floats, dy: Floats, given: Held) -> None:
 
 
 @compiled
+def follow(x: Floats, dy: Floats, given: Held) -> None:
+    """Rates of loads that follow reactions, with the forces of lasting contacts."""
+    sizes, contacts, impact, carried = given.sizes, given.contacts, given.impact, given.carried
+    if len(carried.places) == 0:
+        return
+    n, width = sizes[SPEEDS], sizes[WIDTH]
+    size = 1 + sizes[POSITIONS] + n + sizes[PARAMETERS]
+    for i in range(size):
+        carried.x[i] = x[i]
+    for i in range(size, len(carried.x)):
+        carried.x[i] = 0.0
+    for c in range(sizes[LASTING]):
+        block = matrix(impact, first_row(sizes, contacts, c), width, n + BEHIND_ROW)
+        for j in range(width):
+            for k in range(3):
+                carried.x[size + 3 * contacts[c, PAIR] + k] += given.forces[c, j] * block[j, n + 1 + k]
+    call(given.kernels[LOADS], carried.x, carried.y)
+    for k in range(len(carried.places)):
+        dy[carried.places[k]] = (carried.y[k] - x[1 + carried.places[k]]) / carried.lags[k]
+
+
+@compiled
 def state(x_at: Address, sizes: Ints) -> Reals:
     """[t, q, u_i, p]."""
     return vector(x_at, 1 + sizes[POSITIONS] + sizes[SPEEDS] + sizes[PARAMETERS])
@@ -434,14 +469,16 @@ def state(x_at: Address, sizes: Ints) -> Reals:
 def rates(x_at: Address, y_at: Address, given: Held) -> int:
     """[t, q, u_i, p] to the rates of q and u_i with the forces of lasting contacts."""
     sizes = given.sizes
-    bear(state(x_at, sizes), vector(y_at, sizes[POSITIONS] + sizes[SPEEDS]), given)
+    x, dy = state(x_at, sizes), vector(y_at, sizes[POSITIONS] + sizes[SPEEDS])
+    bear(x, dy, given)
+    follow(x, dy, given)
     return 0
 
 
 @entry
 def events(x_at: Address, y_at: Address, given: Held) -> int:
     """The events of the open mechanism, less the gaps that are closed, then what ends each lasting contact."""
-    kernels, sizes, contacts, properties, _, _, _, forces, slip, _, _, _, _, work, _, _ = given
+    kernels, sizes, contacts, properties, _, _, _, forces, slip, _, _, _, _, work, _, _, _ = given
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
     x = state(x_at, sizes)
@@ -495,7 +532,7 @@ def events(x_at: Address, y_at: Address, given: Held) -> int:
 @entry
 def hold(x_at: Address, y_at: Address, given: Held) -> int:
     """[q, u_i corrected, residual, margin]: one Newton step to closed gaps and to no speed along the held rows."""
-    kernels, sizes, contacts, _, impact, J, V, _, slip, move, over, _, pivots, work, _, _ = given
+    kernels, sizes, contacts, _, impact, J, V, _, slip, move, over, _, pivots, work, _, _, _ = given
     n, width, lasting, q = sizes[SPEEDS], sizes[WIDTH], sizes[LASTING], sizes[POSITIONS]
     most = lasting * width
     x = state(x_at, sizes)

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.contact.closest import Closest, closest
-from bellcrank.contact.shapes import HalfPlane, Plane, Shape
+from bellcrank.contact.shapes import HalfPlane, Plane, Shape, Stop
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.math.tuples import ZERO, Mat, Vec, add, dot, mat, matmul, times, vec
 from bellcrank.mechanics.constraints import Equation, Marker, over_speeds, twist_columns
+from bellcrank.mechanics.contacts import ContactPair, with_turns
 from bellcrank.mechanics.dynamics import mass_matrix
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
@@ -45,10 +46,16 @@ class Placed:
 
     mass: Place (row, column) of each entry, below and on the diagonal. first: Where the block of each frame begins:
     pose, drift of its twist, then the entries of its rows. twists: Component and speed of each entry, those of a frame
-    from `begin` on.
+    from `begin` on. turned: Where the counted angle of each of the pairs is, -1 of those without.
     """
 
-    def __init__(self, mechanics: Mechanics, partition: Partition, frames: Sequence[Marker]) -> None:
+    def __init__(
+        self,
+        mechanics: Mechanics,
+        partition: Partition,
+        frames: Sequence[Marker],
+        pairs: Sequence[ContactPair] = (),
+    ) -> None:
         self.partition, self.n = partition, len(partition.independent)
         graph = Graph()
         t = graph.input("t.")
@@ -73,6 +80,11 @@ class Placed:
             outputs += [*drifts, *(x for _, x in entries)]
             twists += [where for where, _ in entries]
             begin.append(len(twists))
+        self.turned: list[int] = []
+        for pair in pairs:
+            angle = pair.turned(kin)
+            self.turned.append(-1 if angle is None else len(outputs))
+            outputs += [] if angle is None else [angle]
         self.first: Index = np.array(first, np.int64)
         self.begin: Index = np.array(begin, np.int64)
         self.twists: Index = np.array(twists, np.int64).reshape(-1, 2)
@@ -130,22 +142,32 @@ class Meeting:
     """Closest points of a pair of shapes at all their spots from the poses of both, compiled.
 
     warm: Numbers behind the poses in which a search keeps where it begins. sizes: Inputs that the shapes are made of,
-    behind the poses.
+    behind the poses. counted: Whether the angle of a stop, counted over all turns, stands there.
     """
 
-    def __init__(self, spots: Sequence[tuple[Shape, Shape]], warm: int, sizes: Sequence[Expr] = ()) -> None:
+    def __init__(
+        self,
+        spots: Sequence[tuple[Shape, Shape]],
+        warm: int,
+        sizes: Sequence[Expr] = (),
+        counted: bool = False,
+    ) -> None:
         graph = sizes[0].graph if sizes else Graph()
         x = [graph.input(f"x.{i}") for i in range(2 * POSE)]
         memory = [graph.input(f"warm.{i}") for i in range(warm * len(spots))]
+        angle = [graph.input("angle.")] if counted else []
         R_a, p_a = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
         R_b, p_b = mat([x[12:15], x[15:18], x[18:21]]), vec(x[21:24])
         outputs: list[Scalar] = []
         for k, (a, b) in enumerate(spots):
             cells = memory[warm * k : warm * (k + 1)]
             found: Closest = closest(a, R_a, p_a, b, R_b, p_b, memory=cells)
+            if counted and isinstance(a, Stop):
+                found = with_turns(a, found, angle[0])
             outputs += [found.distance, *found.normal, *found.point_a, *found.point_b]
-        self.spots, self.inputs = len(spots), len(x) + len(sizes) + len(memory)
-        self.kernel: Kernel = compile_program(Program.of([*x, *sizes, *memory], outputs, "closest points"))
+        inputs = [*x, *sizes, *angle, *memory]
+        self.spots, self.inputs = len(spots), len(inputs)
+        self.kernel: Kernel = compile_program(Program.of(inputs, outputs, "closest points"))
 
 
 def shape_key(shape: Any) -> Hashable:

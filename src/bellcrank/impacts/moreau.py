@@ -84,21 +84,40 @@ STEP, LOOK, CLEAR = range(3)
 
 
 class Programs(NamedTuple):
-    """Addresses of kernels: rates, frames with mass matrix, and positions back onto loops, or 0."""
+    """Addresses of kernels: rates, frames with mass matrix, and positions back onto loops and loads that follow the
+    reactions of joints, or 0."""
 
     rates: int
     frames: int
     project: int
+    loads: int
+
+
+class Carried(NamedTuple):
+    """Loads that follow the reactions of joints, with the contact forces of the step before.
+
+    follows: Of each first-order state the output that it is, or -1. places: Of each frame its place among those of
+    colliding groups, or -1. x, y: Input and output of the program of loads.
+    """
+
+    follows: Ints
+    places: Ints
+    x: Reals
+    y: Reals
 
 
 class Pair(NamedTuple):
-    """Two shapes of a contact of the model: the colliders, its rule, its first contact and where its inputs begin."""
+    """Two shapes of a contact of the model: the colliders, its rule, its first contact and where its inputs begin.
+
+    turned: Place of the counted angle of a stop among the outputs of the program of frames, or -1.
+    """
 
     a: int
     b: int
     rule: int
     first: int
     inputs: int
+    turned: int
 
 
 class Near(NamedTuple):
@@ -207,6 +226,7 @@ class Scene(NamedTuple):
     places: Ints2
     factor: Reals2
     block: Ints
+    carried: Carried
     frames: Frames
     colliders: Records[Collider]
     rules: Records[Rule]
@@ -292,7 +312,7 @@ def find_slopes(s: Scene, h: float) -> None:
         # A part of what the state is and becomes in the step, half way between rounding and the curve of its rate.
         moved = 1e-7 * (abs(value) + h * abs(s.rates[i]))
         s.slopes[k] = 0.0
-        if moved > 0.0:
+        if moved > 0.0 and s.carried.follows[k] < 0:
             s.x[1 + i] = value + moved
             call(s.programs.rates, s.x, s.beside)
             s.slopes[k] = (s.beside[i] - s.rates[i]) / moved
@@ -301,11 +321,35 @@ def find_slopes(s: Scene, h: float) -> None:
 
 
 @compiled
+def follow(s: Scene) -> None:
+    """Loads that follow reactions become those of the present state."""
+    if s.programs.loads == 0:
+        return
+    carried, size, contacts = s.carried, len(s.x), s.log.forces.shape[0]
+    for i in range(size):
+        carried.x[i] = s.x[i]
+    for i in range(size, len(carried.x)):
+        carried.x[i] = 0.0
+    for i in range(contacts):
+        for k in range(3):
+            carried.x[size + 3 * i + k] = s.log.forces[i, k]
+    for i in range(s.log.wrenches.shape[0]):
+        if carried.places[i] >= 0:
+            for k in range(TWIST):
+                carried.x[size + 3 * contacts + TWIST * carried.places[i] + k] += s.log.wrenches[i, k]
+    call(s.programs.loads, carried.x, carried.y)
+    for k in range(s.states):
+        if carried.follows[k] >= 0:
+            s.x[1 + s.q - s.states + k] = carried.y[carried.follows[k]]
+
+
+@compiled
 def relax(s: Scene, h: float) -> None:
     """Half a step of the first-order states from `resting`, with the rates just taken at the states in x.
 
     z(h) = z + (e^(a h) - 1) / a (f - a (z' - z)) with the slope a and the rate f at z': exact where the rate is linear
     in its state, of second order else, and bounded however fast the state decays. A state that grows is not smoothed.
+    Loads that follow reactions are those of the new state.
     Source: Hochbruck, Ostermann (2010), "Exponential integrators", Acta Numerica 19, equation (2.31), with a diagonal.
     """
     for k in range(s.states):
@@ -314,7 +358,9 @@ def relax(s: Scene, h: float) -> None:
         # e^x - 1 = 2 T / (1 - T), T = tanh(x / 2), without loss where x is small.
         bend = math.tanh(0.5 * a * h)
         share = h if a * h == 0.0 else 2.0 * bend / ((1.0 - bend) * a)
-        s.x[1 + i] = s.resting[i] + share * (s.rates[i] - a * (s.x[1 + i] - s.resting[i]))
+        if s.carried.follows[k] < 0:
+            s.x[1 + i] = s.resting[i] + share * (s.rates[i] - a * (s.x[1 + i] - s.resting[i]))
+    follow(s)
 
 
 @compiled
@@ -466,6 +512,8 @@ def locate(s: Scene, h: float) -> float:
     deepest = 1.0
     for k in range(len(s.pairs)):
         pair = s.pairs[k]
+        if pair.turned >= 0:
+            s.inputs[pair.inputs + 2 * POSE] = s.y[pair.turned]
         deepest = min(deepest, meet(s, h, pair.a, pair.b, pair.rule, pair.first, pair.inputs))
     found = candidates(s.broad, s.frames, s.y, s.colliders, 2.0 * h, NEAR)
     if found > s.broad.found.shape[0]:
@@ -493,7 +541,17 @@ def add_side(s: Scene, i: int, k: int, collider: int, row: int, sign: float) -> 
         near.place[i, POINT + 1] - s.y[at + 10],
         near.place[i, POINT + 2] - s.y[at + 11],
     )
+    if s.rules[near.rule[i]].couple == 1:
+        # About the joint, the point of which is the origin of b.
+        at_b = s.frames.first[s.colliders[near.b[i]].frame]
+        x, y, z = (
+            near.place[i, POINT] - s.y[at_b + 9],
+            near.place[i, POINT + 1] - s.y[at_b + 10],
+            near.place[i, POINT + 2] - s.y[at_b + 11],
+        )
     m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
+    if s.rules[near.rule[i]].couple == 1:
+        d0, d1, d2 = 0.0, 0.0, 0.0
     if near.resists[i] == 1:
         m0, m1, m2 = near.length[i] * d0, near.length[i] * d1, near.length[i] * d2
         d0, d1, d2 = 0.0, 0.0, 0.0
@@ -617,7 +675,8 @@ def free_positions(s: Scene, h: float, corrections: int) -> float:
         call(s.programs.rates, s.x, s.resting)
         put_speeds(s, SCRATCH)
         call(s.programs.rates, s.x, s.rates)
-        for i in range(s.q):
+        # First-order states stay: a correction takes no time.
+        for i in range(s.q - s.states):
             s.x[1 + i] += s.rates[i] - s.resting[i]
         close_loops(s)
         weigh(s)

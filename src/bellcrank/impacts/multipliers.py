@@ -24,6 +24,7 @@ from bellcrank.impacts.solver import BEFORE_ROWS, ImpactProgram
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanism import State
+from bellcrank.mechanism.carried_loads import lagging_loads
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.loops import BoundKernel
 from bellcrank.program.trace import Scalar
@@ -81,6 +82,14 @@ class Held:
         state = 1 + self.q + self.n + p
         behind = max(len(pairs) * self.width + self.q + self.n, state + 2 * (self.q + self.n))
         forces = np.zeros((2, lasting, self.width))
+        loads = lagging_loads(machine.mechanism)
+        addresses[unit.LOADS] = machine.loads.address if loads else 0
+        carried = unit.Carried(
+            np.array([load.place for load in loads], dtype=np.int64),
+            np.array([load.lag for load in loads]),
+            np.zeros(machine.loads.n_in if loads else 0),
+            np.zeros(len(loads)),
+        )
         self.arrays = unit.Held(
             np.array(addresses, dtype=np.int64),
             np.array(sizes, dtype=np.int64),
@@ -98,6 +107,7 @@ class Held:
             np.zeros(most * most + behind),
             room(lasting),
             np.zeros((most, self.n)),
+            carried,
         )
         self.rates, self.events, self.hold = (
             BoundKernel(made, self.arrays) for made in (unit.rates, unit.events, unit.hold)

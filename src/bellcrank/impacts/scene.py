@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from bellcrank.contact.closest import by_search
 from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.nearest import MEMORY as SEARCH
-from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape, Stop
-from bellcrank.errors import ModelError
+from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.impacts import moreau
 from bellcrank.impacts.broad_phase import Broad
 from bellcrank.impacts.changes import changes_of
@@ -35,10 +34,12 @@ from bellcrank.impacts.patches import Patch
 from bellcrank.impacts.units import group_units, placed_pairs
 from bellcrank.mechanics.constraints import Marker
 from bellcrank.mechanics.contacts import ContactPair, placed_marker
+from bellcrank.mechanics.joint_coordinates import in_tree
 from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism.carried_loads import lagging_loads
 from bellcrank.mechanism.machines import Machine
 from bellcrank.model.collisions import Collisions
-from bellcrank.model.contacts import Contact, PlacedShape
+from bellcrank.model.contacts import PlacedShape
 from bellcrank.model.field_contacts import check_points
 from bellcrank.model.striking import in_patch, stand_on_rims, struck_sides
 from bellcrank.program.graph import Graph
@@ -63,6 +64,7 @@ class Meet:
     a: int
     b: int
     program: Hashable
+    couple: int
     law: tuple[float, ...]
 
 
@@ -142,20 +144,30 @@ class Parts:
         first, pairs = 0, self.pairs
         while first < len(pairs):
             contact, one = pairs[first].contact, pairs[first]
-            _check_turns(contact)
             own = [pair.contact for pair in pairs[first : first + contact.points]]
-            program = self._program([(c.a.shape, c.b.shape) for c in own], len(contact.warm))
+            spots = [(c.a.shape, c.b.shape) for c in own]
+            program = self._program(spots, len(contact.warm), self._counted(one))
             law = contact.friction, contact.restitution, 0.0, 0.0, one.length, one.speed, 0.0
             yield Meet(
-                range(first, first + len(own)), self._add(contact.a), self._add(contact.b), program, law
+                range(first, first + len(own)),
+                self._add(contact.a),
+                self._add(contact.b),
+                program,
+                int(one.couples),
+                law,
             )
             first += len(own)
 
-    def _program(self, spots: Sequence[tuple[Shape, Shape]], warm: int) -> Hashable:
+    def _counted(self, pair: ContactPair) -> bool:
+        """Whether it is the stop of an angle whose turns are counted in the tree."""
+        limits, linkage = pair.contact.limits, self.mechanism.linkage
+        return limits is not None and pair.couples and in_tree(linkage, limits.joint, limits.coordinate)
+
+    def _program(self, spots: Sequence[tuple[Shape, Shape]], warm: int, counted: bool) -> Hashable:
         """The key of the program of a pair of shapes, made where it is new; pairs of equal shapes share it."""
-        key = tuple((shape_key(a), shape_key(b)) for a, b in spots), warm
+        key = tuple((shape_key(a), shape_key(b)) for a, b in spots), warm, counted
         if key not in self.made:
-            self.made[key] = Meeting(spots, warm)
+            self.made[key] = Meeting(spots, warm, counted=counted)
         return key
 
     def _shared(self, a: PlacedShape, b: PlacedShape, warm: int) -> Hashable:
@@ -267,16 +279,6 @@ class Parts:
         return f"{law.group.name}: {' '.join(self.bodies_of(a, b))}"
 
 
-def _check_turns(contact: Contact) -> None:
-    """Steps know the poses of bodies, not how often they have turned."""
-    stop, limits = contact.a.shape, contact.limits
-    if limits is not None and isinstance(stop, Stop) and stop.lever and limits.turns:
-        raise ModelError(
-            f"limits {limits.name!r} leave a whole turn or more, and runs by steps do not count turns; give both "
-            "limits less than a turn apart, or stiffness= in the place of restitution"
-        )
-
-
 def touch_in_patch(a: Shape, b: Shape) -> bool:
     """Whether two shapes of groups touch in a patch."""
     return in_patch(a, b) or stand_on_rims(a, b)
@@ -301,7 +303,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
     mechanism, made = parts.mechanism, parts.made
     partition = machine.partition
     if partition not in made:
-        made[partition] = Placed(mechanism.mechanics, partition, parts.frames)
+        made[partition] = Placed(mechanism.mechanics, partition, parts.frames, parts.pairs)
     seen = cast("Placed", made[partition])
     n, q = seen.n, mechanism.linkage.positions
     nodes = seen.nodes()
@@ -334,15 +336,16 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
     inputs = 0
     for meet in parts.meets:
         meeting = parts.meeting(meet.program)
-        pairs.append(moreau.Pair(meet.a, meet.b, len(rules), meet.numbers.start, inputs))
-        rules.append(Rule(meeting.kernel.address, meeting.spots, 0, 0, *meet.law))
+        turned = seen.turned[meet.numbers.start]
+        pairs.append(moreau.Pair(meet.a, meet.b, len(rules), meet.numbers.start, inputs, turned))
+        rules.append(Rule(meeting.kernel.address, meeting.spots, 0, 0, meet.couple, *meet.law))
         inputs += meeting.inputs
     table = np.full((len(parts.kinds), len(parts.kinds)), -1, np.int64)
     behind = 0
     for (i, j), law in parts.rules.items():
         meeting = parts.meeting(law.program)
         table[i, j] = len(rules)
-        rules.append(Rule(meeting.kernel.address, meeting.spots, law.warm, int(law.patch), *law.law))
+        rules.append(Rule(meeting.kernel.address, meeting.spots, law.warm, int(law.patch), 0, *law.law))
         behind = max(behind, meeting.inputs)
     most = max([2, *(rule.spots for rule in rules)]) * (SPOT + 1)
     size = max([1e-300, *(c.length for c in parts.colliders if c.length < math.inf)])
@@ -363,8 +366,22 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         inputs,
     )
     projected = bool(mechanism.kept) or mechanism.linkage.has_quaternions
+    loads, states = lagging_loads(mechanism), len(mechanism.linkage.states)
     programs = moreau.Programs(
-        machine.rates.address, seen.kernel.address, machine.projection.address if projected else 0
+        machine.rates.address,
+        seen.kernel.address,
+        machine.projection.address if projected else 0,
+        machine.loads.address if loads else 0,
+    )
+    follows = np.full(states, -1, whole)
+    for k, load in enumerate(loads):
+        follows[load.place - q + states] = k
+    places = {name: k for k, name in enumerate(mechanism.system.colliding)}
+    carried = moreau.Carried(
+        follows,
+        np.array([places.get(name, -1) for name in parts.frame_places], whole),
+        np.zeros(machine.loads.n_in if loads else 0),
+        np.zeros(len(loads)),
     )
     near = moreau.Near(
         np.zeros(contacts, whole),
@@ -407,19 +424,20 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         programs,
         q,
         n,
-        len(mechanism.linkage.states),
+        states,
         np.zeros(state),
         np.zeros(state),
         np.zeros(q + n),
         np.zeros(q + n),
         np.zeros(q + n),
-        np.zeros(len(mechanism.linkage.states)),
+        np.zeros(states),
         np.zeros(q + n + 3),
         np.zeros(seen.kernel.n_out),
         np.zeros((moreau.ROWS, n)),
         np.array(masses, whole).reshape(-1, 3),
         np.zeros_like(cones.mass),
         block,
+        carried,
         frames,
         Records.of(Collider, parts.colliders),
         Records.of(Rule, rules),

@@ -18,6 +18,7 @@ from bellcrank.impacts.transitions import ahead_of, bouncing_left, changed, read
 from bellcrank.integrate.loop import Change
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
+from bellcrank.mechanism.carried_loads import SETTLING
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
@@ -105,10 +106,28 @@ class Segment(Run):
         """Integrate to the last output time, from the start or from where the segment stood."""
         self.tolerance = options.rtol
         if standing is None:
+            self._let_loads_follow()
             return self.go(times, options, progress, record)
         self.forces_before = standing.forces
         standing.restore(self)
         return self.go(times, options, progress, record, standing.resumption)
+
+    def _let_loads_follow(self) -> None:
+        """Begin with the loads that reactions ask for, which change where contacts do."""
+        if not self.contacts.loads:
+            return
+        start, p = self.mechanism.start, np.array(self.mechanism.parameter_values)
+        q, places = start.q.copy(), [load.place for load in self.contacts.loads]
+        lags = np.array([load.lag for load in self.contacts.loads])
+        for _ in range(SETTLING):
+            x = np.concatenate([[start.t], self.machine.pack(q, start.u), p])
+            found = q[places] + lags * self.rates(x)[places]
+            settled = np.allclose(found, q[places], rtol=1e-12, atol=0.0)
+            q[places] = found
+            if settled:
+                break
+        here = replace(self.mechanism, start=replace(start, q=q))
+        self.mechanism = self.machines.mechanism = here.with_programs_of(self.mechanism)
 
     def _take_over(self, resumption: Resumption) -> None:
         if resumption.chosen is not None:

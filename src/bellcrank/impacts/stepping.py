@@ -7,7 +7,6 @@ See :mod:`bellcrank.impacts.moreau` for the scheme. The bodies and pairs of shap
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
@@ -26,6 +25,7 @@ from bellcrank.impacts.scene import Parts, scene_of
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.loops.entry import Bound
 from bellcrank.program.made import Table
+from bellcrank.program.preparing import WorkTime
 from bellcrank.result.impact_table import ContactChange, ContactRecord, ImpactRecord, ImpactTable
 from bellcrank.result.result import Result, RunReport
 from bellcrank.run.run import Run
@@ -144,7 +144,7 @@ class SteppedRun(Run):
         self._check_start()
         bar = ProgressBar(float(times[-1]) - start.t, "stepping", progress)
         rows: list[tuple[Array, Array, Array, Array]] = []
-        began, status = time.perf_counter(), "done"
+        clock, status = WorkTime(), "done"
         try:
             for output in times:
                 self._go_to(float(output))
@@ -156,11 +156,11 @@ class SteppedRun(Run):
         except KeyboardInterrupt:
             status = "interrupted"
         except ContactError as error:
-            error.result = self._stepped(times, rows, "step_underflow", time.perf_counter() - began)
+            error.result = self._stepped(times, rows, "step_underflow", clock.seconds)
             raise
         finally:
             bar.close()
-        return self._stepped(times, rows, status, time.perf_counter() - began)
+        return self._stepped(times, rows, status, clock.seconds)
 
     def _check_start(self) -> None:
         """Shapes may touch at the start, not overlap."""
@@ -225,9 +225,11 @@ class SteppedRun(Run):
         if fastest * h <= 2.0:
             return
         name = self.mechanism.linkage.states[int(statistics[moreau.FAST])]
+        power = 10.0 ** math.floor(math.log10(2.0 / fastest))
+        shorter = power * math.floor(2.0 / fastest / power)
         why = (
             f"the state {name!r} moves at up to {fastest:.3g} rad/s with what it pushes, which steps cannot follow: "
-            f"take step={2.0 / fastest:.1g} or less, or a softer force (stiffness= of a clutch), or impacts='dense'."
+            f"take step={shorter:.1g} or less, or a softer force (stiffness= of a clutch), or impacts='dense'."
         )
         raise ContactError(begin, (*self.mechanism.system.contacts, *self.mechanism.system.collisions), why)
 

@@ -11,11 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bellcrank.math.tuples import UNIT, Mat, Vec, matmul, times, transpose, transposed_times
+from bellcrank.math.tuples import (
+    UNIT,
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    matmul,
+    norm,
+    scale,
+    times,
+    transpose,
+    transposed_times,
+)
 from bellcrank.program.trace import Scalar
 
 Symmetric: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
 """xx, yy, zz, xy, xz, yz of a symmetric matrix."""
+VANISHING = 1e-100
+"""What is added to a sine that may vanish: below all rounding, and its square is not zero yet."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +201,23 @@ def to_quaternion(r: Sequence[Sequence[float]]) -> tuple[float, float, float, fl
         q[1 + k] = (r[k][i] + r[i][k]) / s
     length = math.sqrt(sum(x * x for x in q)) * (-1.0 if q[0] < 0.0 else 1.0)
     return (q[0] / length, q[1] / length, q[2] / length, q[3] / length)
+
+
+def half_turn(a: Sequence[Vec], b: Sequence[Vec]) -> tuple[Scalar, Vec]:
+    """Cosine of the rotation that takes the axes a to b, and its axis times its sine."""
+    trace: Scalar = 0.0
+    sine: Vec = (0.0, 0.0, 0.0)
+    for x, y in zip(a, b, strict=True):
+        trace = trace + dot(x, y)
+        sine = add(sine, cross(x, y))
+    return 0.5 * (trace - 1.0), scale(0.5, sine)
+
+
+def direction(a: Vec) -> tuple[Vec, Scalar]:
+    """The unit vector along a and the length of a; along x where a vanishes."""
+    moved: Vec = (a[0] + VANISHING, a[1], a[2])
+    length = norm(moved)
+    return scale(1.0 / length, moved), length
 
 
 def perpendicular_frame(z: Sequence[float], x_near: Sequence[float] | None = None) -> Mat:

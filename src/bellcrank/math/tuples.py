@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from bellcrank.program.functions import sqrt
-from bellcrank.program.trace import Scalar
+from bellcrank.program.functions import sqrt, where
+from bellcrank.program.trace import Scalar, compare
 
 Vec: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Mat: TypeAlias = tuple[Vec, Vec, Vec]
@@ -66,6 +66,15 @@ def cross(a: Vec, b: Vec) -> Vec:
 def norm(a: Vec) -> Scalar:
     """The length of a."""
     return sqrt(dot(a, a))
+
+
+def tangents(n: Vec) -> tuple[Vec, Vec]:
+    """Two directions perpendicular to n; continuous but where n turns past the plane |n_x| = 0.8."""
+    steep = compare("lt", 0.64, n[0] * n[0])
+    e: Vec = (where(steep, 0.0, 1.0), where(steep, 1.0, 0.0), 0.0)
+    t = cross(n, e)
+    t = scale(1.0 / sqrt(dot(t, t)), t)
+    return t, cross(n, t)
 
 
 def times(m: Mat, a: Vec) -> Vec:

@@ -24,8 +24,10 @@ from bellcrank.math.tuples import (
     dot,
     mat,
     matmul,
+    neg,
     scale,
     sub,
+    tangents,
     times,
     transposed_times,
     vec,
@@ -39,7 +41,7 @@ from bellcrank.mechanics.constraints import (
     over_speeds,
     twist_columns,
 )
-from bellcrank.mechanics.joint_coordinates import in_tree, joint_coordinate
+from bellcrank.mechanics.joint_coordinates import counted
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.program.derive import directional
@@ -111,22 +113,25 @@ class ContactPair:
 
     def _counted(self, kin: Kinematics, found: Closest) -> Closest:
         """A stop, with its angle counted over all turns where the joint is in the tree."""
-        limits, stop = self.contact.limits, self.contact.a.shape
-        assert limits is not None
+        stop = self.contact.a.shape
         assert isinstance(stop, Stop)
-        if not stop.lever:
-            return found
-        if not in_tree(kin.linkage, limits.joint, limits.coordinate):
-            if limits.turns:
-                raise ModelError(
-                    f"limits {limits.name!r} leave a whole turn or more, and joint {limits.joint.name!r} closes "
-                    "a loop, where turns are not counted; keep it in the tree with cut=False"
-                )
-            return found
-        x = joint_coordinate(kin.linkage, kin, limits.joint, limits.coordinate)[0]
-        gap = stop.gap(limits.sense * x)
-        point = sub(found.point_b, scale(gap, found.normal))
-        return replace(found, distance=gap, held=gap, point_a=point)
+        x = self.turned(kin)
+        return found if x is None else with_turns(stop, found, x)
+
+    def turned(self, kin: Kinematics) -> Scalar | None:
+        """The angle that a stop measures, counted over all turns; None where there is none in the tree."""
+        limits, stop = self.contact.limits, self.contact.a.shape
+        if limits is None or not isinstance(stop, Stop) or not stop.lever:
+            return None
+        x = counted(kin.linkage, kin, limits.joint, limits.coordinate)
+        if x is not None:
+            return limits.sense * x
+        if limits.turns:
+            raise ModelError(
+                f"limits {limits.name!r} leave a whole turn or more, and joint {limits.joint.name!r} closes a loop, "
+                "where turns are not counted; keep it in the tree with cut=False"
+            )
+        return None
 
     def seen(self, kin: Kinematics, m: Marker) -> tuple[Mat, Vec]:
         """Rotation and origin of a side's frame."""
@@ -140,6 +145,26 @@ class ContactPair:
             return ZERO
         motion, pose = kin.motion(link, self.base), kin.pose(link, self.base)
         return add(motion.v, cross(motion.w, sub(point, pose.p)))
+
+    @property
+    def couples(self) -> bool:
+        """Whether its normal force is a couple: that of the stop of an angle."""
+        stop = self.contact.a.shape
+        return isinstance(stop, Stop) and stop.lever > 0.0
+
+    def couple(self, kin: Kinematics, found: Closest) -> Vec:
+        """The moment on b of a unit normal force at the lever of a stop, seen from the base [m]."""
+        return cross(sub(found.point_b, self.seen(kin, self.b)[1]), found.normal)
+
+    def turning(self, kin: Kinematics, found: Closest) -> Equation:
+        """The angular velocity of b against a along the couple of a stop, as a row."""
+        moment = self.couple(kin, found)
+        row: dict[int, tuple[Scalar, ...]] = {}
+        for link, sign in ((self.a.link, -1.0), (self.b.link, 1.0)):
+            for k in kin.linkage.path(link, self.base):
+                columns = twist_columns(kin, k, self.base, found.point_b)
+                row[k] = tuple(sign * dot(moment, w) for w, _ in columns)
+        return Equation(found.held, row, self.base, on_b=(moment, ZERO))
 
     def equation(self, kin: Kinematics, found: Closest, direction: Vec, residual: Scalar) -> Equation:
         """The velocity of b against a at the contact along a direction, as a row."""
@@ -161,10 +186,15 @@ class ContactPair:
     def rows(self, kin: Kinematics) -> tuple[Closest, list[Equation]]:
         """Closest points, and the rows of normal and tangential velocity."""
         found = self.closest(kin)
-        along = self.directions(found)
-        return found, [
-            self.equation(kin, found, d, found.held if i == 0 else 0.0) for i, d in enumerate(along)
-        ]
+        normal, *tangential = self.directions(found)
+        first = self.turning(kin, found) if self.couples else self.equation(kin, found, normal, found.held)
+        return found, [first, *(self.equation(kin, found, d, 0.0) for d in tangential)]
+
+
+def with_turns(stop: Stop, found: Closest, angle: Scalar) -> Closest:
+    """A stop whose angle is counted over all turns."""
+    gap = stop.gap(angle)
+    return replace(found, distance=gap, held=gap, point_a=sub(found.point_b, scale(gap, found.normal)))
 
 
 def placed_marker(placed: PlacedShape, linkage: Linkage) -> Marker:
@@ -174,15 +204,6 @@ def placed_marker(placed: PlacedShape, linkage: Linkage) -> Marker:
         # In the axes of the member, whatever node it is said to stand at.
         return marker(linkage.placements[frame.body.name], UNIT, ZERO)
     return marker(linkage.seat(frame), mat(frame.rotation), vec(frame.position))
-
-
-def tangents(n: Vec) -> tuple[Vec, Vec]:
-    """Two directions perpendicular to n; continuous but where n turns past the plane |n_x| = 0.8."""
-    steep = compare("lt", 0.64, n[0] * n[0])
-    e: Vec = (where(steep, 0.0, 1.0), where(steep, 1.0, 0.0), 0.0)
-    t = cross(n, e)
-    t = scale(1.0 / sqrt(dot(t, t)), t)
-    return t, cross(n, t)
 
 
 def sustained(
@@ -201,6 +222,7 @@ def sustained(
     count = 1 if not sticking else 2 if pair.planar else 3
     labels = ("gap", "first tangent", "second tangent")[:count]
     mu = pair.contact.friction
+    bodies = (pair.contact.a.frame.body.name, pair.contact.b.frame.body.name)
 
     def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
         rows = pair.rows(kin)[1]
@@ -215,9 +237,23 @@ def sustained(
     def gammas(kin: Kinematics, t: Scalar) -> list[Scalar]:
         return [-rate_at_constant_speeds(kin, e) for e in pair.rows(kin)[1][:count]]
 
-    name = pair.contact.name
+    def pushes(kin: Kinematics, t: Scalar) -> list[dict[str, tuple[Vec, Vec, Vec]]]:
+        found = pair.closest(kin)
+        normal, *tangential = pair.directions(found)
+        acting: list[tuple[Vec, Vec]] = [(ZERO, d) for d in (normal, *tangential)[:count]]
+        if pair.couples:
+            acting[0] = pair.couple(kin, found), ZERO
+        elif not sticking and mu != 0.0 and kin.u is not None:
+            rubbed = normal
+            for share, d in zip(
+                _rubbing_shares(kin, pair, pair.rows(kin)[1][1:], slip), tangential, strict=True
+            ):
+                rubbed = sub(rubbed, scale(share, d))
+            acting[0] = ZERO, rubbed
+        return [{a: (found.point_a, neg(n), neg(f)), b: (found.point_b, n, f)} for n, f in acting]
+
+    name, (a, b) = pair.contact.name, bodies
     links = linkage.owning((*linkage.path(pair.a.link, pair.base), *linkage.path(pair.b.link, pair.base)))
-    bodies = (pair.contact.a.frame.body.name, pair.contact.b.frame.body.name)
     return Constraint(
         name,
         f"contact {name!r}",
@@ -229,6 +265,7 @@ def sustained(
         gammas,
         (pair.a, pair.b),
         bodies,
+        pushes=None if borne is not None else pushes,
     )
 
 
@@ -249,16 +286,23 @@ def _shared(
 
 def _rubbing(kin: Kinematics, pair: ContactPair, tangential: Sequence[Equation], slip: float) -> Row:
     """- mu times the direction of slip, as a row."""
-    mu = pair.contact.friction
-    if len(tangential) == 1:
-        return {k: tuple(-(mu * slip) * x for x in entries) for k, entries in tangential[0].row.items()}
-    shares = [mu * x for x in rubbing_direction(kin, pair, [along(kin, e) for e in tangential])]
+    shares = _rubbing_shares(kin, pair, tangential, slip)
     row: dict[int, tuple[Scalar, ...]] = {}
     for share, e in zip(shares, tangential, strict=True):
         for k, entries in e.row.items():
             before = row.get(k, (0.0,) * len(entries))
             row[k] = tuple(b - share * x for b, x in zip(before, entries, strict=True))
     return row
+
+
+def _rubbing_shares(
+    kin: Kinematics, pair: ContactPair, tangential: Sequence[Equation], slip: float
+) -> list[Scalar]:
+    """Friction over the normal force, against each tangent."""
+    mu = pair.contact.friction
+    if len(tangential) == 1:
+        return [mu * slip]
+    return [mu * x for x in rubbing_direction(kin, pair, [along(kin, e) for e in tangential])]
 
 
 def rubbing_direction(kin: Kinematics, pair: ContactPair, slip: Sequence[Scalar]) -> list[Scalar]:
@@ -314,5 +358,5 @@ __all__ = [
     "rate_at_constant_speeds",
     "rubbing_direction",
     "sustained",
-    "tangents",
+    "with_turns",
 ]

@@ -84,7 +84,9 @@ class Acting:
     def speed(self, joint: Joint, name: str) -> int | None:
         """The number of the speed of a joint's coordinate; None where no speed is its rate."""
         link = next((k for k in self.linkage.links if k.joint == joint.name), None)
-        return None if link is None or link.kind.floats else self.linkage.coordinate(joint.name, name)[2]
+        if link is None or link.kind.floats or name in joint.measures:
+            return None
+        return self.linkage.coordinate(joint.name, name)[2]
 
     def direction(self, joint: Joint, name: str) -> tuple[int, int, int, Vec, Vec, bool]:
         """Links a and b, base, point, direction, and whether a load along a coordinate is a torque."""

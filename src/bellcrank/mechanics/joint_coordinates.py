@@ -47,13 +47,22 @@ def loaded_direction(
     A, B, base = _seen(linkage, kin, joint)
     if name in SHIFTS:
         return A.link, B.link, base, B.point, A.axis(SHIFTS[name]), False
-    axis = B.axis(2) if joint.turns_with_b(name) else A.axis(2)
+    if name in joint.measures:
+        axis = joint.turn(A, B, name)[0]
+    else:
+        axis = B.axis(2) if joint.turns_with_b(name) else A.axis(2)
     return A.link, B.link, base, B.point, axis, True
 
 
 def in_tree(linkage: Linkage, joint: Joint, name: str) -> bool:
     """Whether a coordinate is one of the tree, so that its turns are counted."""
     return _own_link(linkage, joint, name) is not None
+
+
+def counted(linkage: Linkage, kin: Kinematics, joint: Joint, name: str) -> Scalar | None:
+    """Value of a joint's coordinate in the tree, None of any other; speeds need not be known."""
+    link = _own_link(linkage, joint, name)
+    return None if link is None else kin.q[link.q]
 
 
 def _own_link(linkage: Linkage, joint: Joint, name: str) -> Link | None:

@@ -34,7 +34,7 @@ from bellcrank.mechanics.flexible import MemberShape, NodePlace
 from bellcrank.mechanics.frames import RawLink, choose_frames, exact
 from bellcrank.mechanics.inertia import NOTHING, from_body
 from bellcrank.mechanics.links import GROUND, Link, Linkage, Placement, QuaternionMap, frame_node
-from bellcrank.mechanics.members import member_shape, node_places
+from bellcrank.mechanics.members import member_parts
 from bellcrank.mechanics.node import NODE
 from bellcrank.model.joints.elementary import Elementary
 from bellcrank.model.joints.prismatic import SLIDE
@@ -179,10 +179,7 @@ def _members(raws: Sequence[RawLink]) -> dict[str, tuple[MemberShape, Mapping[st
         if raw.member is not None and raw.node is not None:
             carrier = raw.name if raw.reverse else raws[raw.parent].name
             used.setdefault(carrier, (raw.member, {}))[1][raw.node.name] = raw.node
-    return {
-        name: (member_shape(member), node_places(member, nodes.values()))
-        for name, (member, nodes) in used.items()
-    }
+    return {name: member_parts(member, nodes.values()) for name, (member, nodes) in used.items()}
 
 
 def _build(

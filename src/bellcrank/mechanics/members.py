@@ -8,15 +8,15 @@ from typing import Any
 from bellcrank.flexible.member import FlexibleMember, Member
 from bellcrank.flexible.rods import Rod
 from bellcrank.mechanics.flexible import MemberShape, NodePlace, NodeShape, Shape
-from bellcrank.mechanics.rods import RodShape, station_places
+from bellcrank.mechanics.rods import rod_parts, station_places
 
 
-def member_shape(member: FlexibleMember) -> MemberShape:
-    """Inertia and stiffness of a member."""
+def member_parts(member: FlexibleMember, nodes: Iterable[Any]) -> tuple[MemberShape, Mapping[str, NodePlace]]:
+    """Inertia and stiffness of a member, and some of its nodes by name."""
     if isinstance(member, Rod):
-        return RodShape.of(member)
+        return rod_parts(member, nodes)
     assert isinstance(member, Member)
-    return Shape.of(member)
+    return Shape.of(member), node_places(member, nodes)
 
 
 def node_places(member: FlexibleMember, nodes: Iterable[Any]) -> Mapping[str, NodePlace]:

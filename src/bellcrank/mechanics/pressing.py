@@ -26,12 +26,13 @@ from bellcrank.math.tuples import (
     neg,
     scale,
     sub,
+    tangents,
     times,
     transposed_times,
     vec,
 )
 from bellcrank.mechanics.constraints import Marker
-from bellcrank.mechanics.contacts import ContactPair, tangents
+from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.loads import Loads

@@ -56,7 +56,7 @@ class LoopState:
 
     def compared(self, J: Array) -> Array:
         """Rows as they are judged for rank: lengths in units of the mechanism, see :func:`compared`."""
-        return compared(self.linkage, J)
+        return compared(self.linkage, self.constraints, J)
 
     @cached_property
     def _known(self) -> dict[tuple[float, bytes], NumericRows]:

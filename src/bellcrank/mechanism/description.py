@@ -17,6 +17,10 @@ NOTHING = 1e-12
 """Coordinates [m or rad] below this are rounding of a pose that is described as zero."""
 
 
+MOVED = 1e-9
+"""Moves [rad, or over the size of the mechanism] below this are those of a description rounded to nine digits."""
+
+
 def describe_mechanism(mechanism: Mechanism) -> str:
     """A plain-text report."""
     linkage = mechanism.linkage
@@ -52,6 +56,10 @@ def describe_mechanism(mechanism: Mechanism) -> str:
     if offsets:
         lines += ["", "coordinates that are not zero in the described pose:"]
         lines += [f"  {name} = {value:.6g} {unit}: {why}" for name, value, unit, why in offsets]
+    moved = moved_coordinates(mechanism)
+    if moved:
+        lines += ["", "moved from the described pose at the start:"]
+        lines += [f"  {name} from {before:.6g} to {start:.6g} {unit}" for name, before, start, unit in moved]
     if mechanism.dropped:
         lines += ["", "redundant equations, dropped (their share of reactions is not determined):"]
         lines += [f"  {name}" for name in mechanism.redundant]
@@ -82,6 +90,27 @@ def described_coordinates(mechanism: Mechanism) -> list[tuple[str, float, str, s
     return found
 
 
+def moved_coordinates(mechanism: Mechanism) -> list[tuple[str, float, float, str]]:
+    """Joint coordinates that start elsewhere than described: name, value there and at the start, unit.
+
+    Loops were closed, drivers begin there, or start values were given. Less than the tolerance of the assembly is none.
+    """
+    found = []
+    for joint in mechanism.system.joints.values():
+        if not joint.in_tree or isinstance(joint, Free):
+            continue
+        described = dict(zip(joint.coordinates, joint.start_coordinates(), strict=True))
+        links = {x.coordinates[0]: x for x in mechanism.linkage.links if x.joint == joint.name}
+        for name in joint.scalar_coordinates:
+            if name in links:
+                start = float(mechanism.start.q[links[name].q])
+                size = mechanism.length_scale if name in SHIFTS else 1.0
+                if abs(start - described[name]) > MOVED * size:
+                    unit = "m" if name in SHIFTS else "rad"
+                    found.append((f"{joint.name}.{name}", described[name], start, unit))
+    return found
+
+
 def contact_methods(mechanism: Mechanism) -> list[tuple[str, str, str]]:
     """Each continuous contact: its name, how it is found, and by which law it presses."""
     found = []
@@ -97,4 +126,21 @@ def _notes(mechanism: Mechanism) -> list[str]:
     """What contacts are not exactly as they were given, each once."""
     pressing = [f.contact for f in mechanism.system.forces.values() if isinstance(f, ContactForce)]
     said = [note for contact in (*pressing, *mechanism.system.contacts.values()) for note in contact.notes]
-    return list(dict.fromkeys(said))
+    return [*dict.fromkeys(said), *_load_notes(mechanism)]
+
+
+def _load_notes(mechanism: Mechanism) -> list[str]:
+    """What is not known of loads that follow reactions."""
+    system, found = mechanism.system, []
+    names = [name for name, state in system.states.items() if state.reaction is not None]
+    if names and system.strikes:
+        found.append(
+            f"{names[0]}: friction by reaction acts between impacts; what a joint takes in one causes no friction"
+        )
+    if names and mechanism.dropped:
+        equations = len(mechanism.dropped)
+        found.append(
+            f"{names[0]}: {equations} redundant equation{'s' if equations > 1 else ''} carry nothing here, though "
+            "they may bear a part of what joints carry; free the joints that share a load to know the friction"
+        )
+    return found

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.registry import Formulation
+from bellcrank.mechanism.carried_loads import carried_loads
 from bellcrank.mechanism.mechanism import Mechanism
 from bellcrank.mechanism.traced import Traced
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
+from bellcrank.program.preparing import preparing
 
 Array = NDArray[np.float64]
 
@@ -32,24 +34,33 @@ class Machine:
         return self.traced.partition
 
     @cached_property
+    @preparing()
     def rates(self) -> Kernel:
         """What the integrator calls."""
         return compile_program(self.traced.rates)
 
     @cached_property
+    @preparing()
     def projection(self) -> Kernel:
         """One Newton step back onto the constraints."""
         return compile_program(self.mechanism.projection(self.partition, with_rank=True))
 
     @cached_property
+    @preparing()
     def full(self) -> Kernel:
         """All speeds, all rates, residuals."""
         return compile_program(self.traced.full)
 
     @cached_property
+    @preparing()
     def tangent(self) -> Kernel:
         """Rates and their directional derivative, for implicit methods."""
         return compile_program(jvp_program(self.traced.rates))
+
+    @cached_property
+    def loads(self) -> Kernel:
+        """Loads that follow reactions, with the forces of contacts."""
+        return compile_program(carried_loads(self.mechanism, self.partition))
 
     def pack(self, q: Array, u: Array) -> Array:
         """The integrator's state: positions and independent speeds."""

@@ -35,6 +35,7 @@ from bellcrank.mechanism.assembly import (
     independent_equations,
     led,
 )
+from bellcrank.mechanism.carried_loads import start_loads
 from bellcrank.mechanism.constraints import constraints_of
 from bellcrank.mechanism.groups import body_groups_of, connected
 from bellcrank.mechanism.initial import apply_initial, separate
@@ -42,7 +43,7 @@ from bellcrank.mechanism.masses import check_masses
 from bellcrank.mechanism.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.mechanism.sizes import length_scale, length_unit
 from bellcrank.mechanism.symmetry import spinning_links
-from bellcrank.mechanism.traced import Traced, start_loads, trace
+from bellcrank.mechanism.traced import Traced, trace
 from bellcrank.model.study_methods import StudyMethods
 from bellcrank.program.made import Compiled, Table
 from bellcrank.program.program import Program
@@ -141,7 +142,11 @@ class Mechanism(StudyMethods):
 
     @cached_property
     def speed_names(self) -> tuple[str, ...]:
-        """joint.coordinate for every speed."""
+        """joint.coordinate for every speed.
+
+        The three of a ball, and the six of a free joint, are along axes of their own, which follow the axis of the next
+        joint; ``jacobian("body.angular_velocity")`` leads to world axes.
+        """
         names = []
         for link in self.linkage.links:
             joint = self.system.joints.get(link.joint)
@@ -204,9 +209,12 @@ class Mechanism(StudyMethods):
         if len(partition.dependent) < len(self.kept):
             used = {e for g in partition.groups for e, _ in g.pivots}
             lost = next(self.equation_names[e] for e in self.kept if e not in used)
+            members = [body.member for body in self.system.bodies.values() if body.member is not None]
+            advice = [member.loop_advice for member in members if member.loop_advice]
             raise SingularMechanism(
                 f"{self.system.name!r} stands in a singular configuration at t = {state.t:g} s: the equation "
-                f"'{lost}' depends on the others there; start a little to one side of it"
+                f"'{lost}' depends on the others there; "
+                + " or ".join([*advice, "start a little to one side of it"])
             )
         return partition
 

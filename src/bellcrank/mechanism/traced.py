@@ -7,21 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bellcrank.base.garbage import collection_paused
-from bellcrank.errors import ModelError
 from bellcrank.formulations.equations import Equations, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.multipliers import multipliers
 from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation, least_operations
-from bellcrank.mechanics.functions import substituted
+from bellcrank.mechanism.carried_loads import solved
 from bellcrank.program.count import Count, count
-from bellcrank.program.evaluate import evaluate
 from bellcrank.program.graph import BudgetExceeded, Graph
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
-from bellcrank.quantities.reactions import Reactions
 from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.quantities.states import state_rate
 
@@ -126,47 +121,5 @@ def _state_rates(mechanism: Mechanism, eq: Equations, du: Sequence[Scalar]) -> l
     here = Snapshot.on(mechanism.system, mechanism.tree, mechanism.mechanics, eq.kin, eq.t, eq.graph)
     rates = [state_rate(here, name) for name in mechanism.linkage.states]
     if any(mechanism.system.states[name].reaction is not None for name in mechanism.linkage.states):
-        rates = _solved(here, eq, du, rates)
+        rates = solved(here, eq, du, rates)
     return rates
-
-
-def _solved(s: Snapshot, eq: Equations, du: Sequence[Scalar], values: Sequence[Scalar]) -> list[Scalar]:
-    """Values on a snapshot with its accelerations and multipliers replaced by those of the equations."""
-    found = multipliers(eq, du)
-    known: dict[int, Scalar] = {x.id: rate for x, rate in zip(s.du, du, strict=True)}
-    known |= {x.id: -found.get(e, 0.0) for e, x in enumerate(s.mu)}
-    return substituted(values, known, eq.kin)
-
-
-def start_loads(mechanism: Mechanism) -> list[tuple[int, float]]:
-    """Places in q and values of the loads that follow reactions, as the start asks for them.
-
-    Friction changes the reactions that it follows: the values are found by repeating, which converges as fast as
-    friction is small.
-    """
-    m = mechanism
-    loads = [(name, load) for name, state in m.system.states.items() if (load := state.reaction) is not None]
-    if not loads:
-        return []
-    if m.system.strikes:
-        raise ModelError(
-            f"{loads[0][0]!r} follows a reaction, which is not known between impacts; use treatment='continuous' "
-            "for the contacts and stiffness= for limits, or a clutch instead of friction by the reaction"
-        )
-    first = m.linkage.positions - len(m.linkage.states)
-    places = [first + m.linkage.states.index(name) for name, _ in loads]
-    traced = m.traced(Formulation.INDEPENDENT)
-    eq = traced.equations
-    s = Snapshot.on(m.system, m.tree, m.mechanics, eq.kin, eq.t, eq.graph)
-    reactions = Reactions(s)
-    values = _solved(s, eq, traced.du, [load.carried(reactions.joint, s) for _, load in loads])
-    program = Program.of(eq.inputs, values, "loads")
-    q = m.start.q.copy()
-    for _ in range(20):
-        found = evaluate(program, np.concatenate([[m.start.t], q, m.start.u[list(m.partition.independent)],
-                                                  m.parameter_values]))  # fmt: skip
-        settled = bool(np.allclose(found, q[places], rtol=1e-12, atol=0.0))
-        q[places] = found
-        if settled:
-            break
-    return list(zip(places, q[places].tolist(), strict=True))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, TracedBranch, unknown_name
+from bellcrank.errors import ModelError, TracedBranch, UnknownName, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.parameters import ParameterTable, names_in
 from bellcrank.program.graph import BudgetExceeded, Graph
@@ -138,7 +138,8 @@ def _wanted(who: str, function: Any, arguments: tuple[str, ...]) -> tuple[tuple[
         elif p.name in arguments and p.kind is not p.POSITIONAL_ONLY:
             named.append(p.name)
         elif p.default is p.empty:
-            raise unknown_name(f"argument for the function of {who}", p.name, arguments)
+            said = unknown_name(f"argument for the function of {who}", p.name, arguments)
+            raise UnknownName(f"{said}; they go by these names, as in lambda {', '.join(arguments)}: ...")
     return (), tuple(named)
 
 

@@ -42,6 +42,10 @@ class MotionMethods(Registry):
         target: A joint or its name, or a point of a body. function: Of t [s], smooth; it is differentiated twice.
         coordinate: Of a joint that has several. axis: "x", "y" or "z", for a point. name: Made up where missing.
         """
+        if isinstance(function, str) or not isinstance(coordinate, str | None):
+            raise ModelError(
+                f"a driver takes what it drives, then a function of t: driver({target!r}, lambda t: ..., name='motor')"
+            )
         label = self._new_name("driver", _label(target, coordinate, axis) if name is None else name)
         who = f"driver {label!r}"
         found = self._target(who, target, coordinate, axis)

@@ -23,7 +23,13 @@ Trace = Callable[["Linkage", "Kinematics", Scalar], Scalar]
 
 
 class Follower(Protocol):
-    """What a load that follows a reaction is asked for; wrench: Moment and force of a joint on b, in world axes."""
+    """What a load that follows a reaction is asked for; wrench: Moment and force of a joint on b, in world axes.
+
+    lag: The time in which it does [s].
+    """
+
+    @property
+    def lag(self) -> float: ...
 
     def carried(self, wrench: Callable[[Joint], tuple[Vec, Vec]], s: Snapshot) -> Scalar:
         """The load that it follows."""

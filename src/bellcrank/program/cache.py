@@ -128,6 +128,24 @@ def clear() -> None:
                 path.unlink()
 
 
+def remove(key: str) -> None:
+    """Remove an entry."""
+    place = _usable(create=False)
+    if place is not None:
+        with contextlib.suppress(OSError):
+            os.unlink(place / (key + _SUFFIX))
+
+
+def total() -> tuple[int, int]:
+    """How many entries there are, and their size [bytes]."""
+    place = _usable(create=False)
+    sizes = []
+    for path in place.glob("*" + _SUFFIX) if place is not None else ():
+        with contextlib.suppress(OSError):
+            sizes.append(path.stat().st_size)
+    return len(sizes), sum(sizes)
+
+
 def _packed(key: str, code: bytes) -> bytes:
     checksum = hashlib.sha256(code).digest()
     return b"".join([_MAGIC, bytes.fromhex(key), len(code).to_bytes(8, "little"), checksum, code])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bellcrank.program.loops.routine import Routine
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import Subprogram
-from bellcrank.program.trace import Expr
+from bellcrank.program.trace import TRUTH_OPS, Expr
 
 Array: TypeAlias = NDArray[np.float64]
 Truth: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -28,7 +29,7 @@ _TAKEN_AS_THEY_ARE = {
     "routine": 1,
     "part": 2,
 }
-"""How many first arguments are conditions or tables; a condition anywhere else counts as a number."""
+"""How many first arguments are conditions or tables; a condition anywhere else counts as the number 1 or 0."""
 
 
 def evaluate(program: Program, x: ArrayLike) -> Array:
@@ -43,23 +44,22 @@ def evaluate(program: Program, x: ArrayLike) -> Array:
             f"or ({len(program.inputs)}, batch), not {inputs.shape}"
         )
     known: dict[int, Any] = {e.id: inputs[k] for k, e in enumerate(program.inputs)}
+    truths: dict[int, Truth] = {}
     with np.errstate(all="ignore"):
         for node in program.operations:
-            args = [known[a.id] if isinstance(a, Expr) else a for a in node.args]
-            as_is = _TAKEN_AS_THEY_ARE.get(node.op, 0)
-            known[node.id] = RULES[node.op](*args[:as_is], *map(_number, args[as_is:]))
+            op, args = node.op, [known[a.id] if a.__class__ is Expr else a for a in node.args]
+            for k in range(_TAKEN_AS_THEY_ARE.get(op, 0)):
+                a = node.args[k]
+                args[k] = truths.get(a.id, args[k]) if isinstance(a, Expr) else a
+            value = RULES[op](*args)
+            if op in TRUTH_OPS:
+                truths[node.id] = value
+                value = _chosen(value, 1.0, 0.0)
+            known[node.id] = value
     result = np.empty((len(program.outputs), *inputs.shape[1:]))
     for k, o in enumerate(program.outputs):
-        if isinstance(o, Expr):
-            result[k] = _number(known[o.id])
-        else:
-            result[k] = o
+        result[k] = known[o.id] if isinstance(o, Expr) else o
     return result
-
-
-def _number(a: Any) -> Any:
-    """A condition used as a number is 1 or 0."""
-    return _chosen(a, 1.0, 0.0) if isinstance(a, tuple) else a
 
 
 def _truth(a: Any) -> Truth:
@@ -93,15 +93,15 @@ def _gather(k: Any, values: tuple[float, ...]) -> Any:
 
 
 def _call(target: Subprogram, *args: Any) -> Array:
-    return evaluate(target.program, np.stack(np.broadcast_arrays(*map(_number, args))))
+    return evaluate(target.program, np.stack(np.broadcast_arrays(*args)))
 
 
 def _routine(target: Routine, *args: Any) -> Array:
-    return target.evaluate(np.stack(np.broadcast_arrays(*map(_number, args))))
+    return target.evaluate(np.stack(np.broadcast_arrays(*args)))
 
 
 RULES: dict[str, Callable[..., Any]] = {
-    "neg": np.negative, "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
+    "neg": operator.neg, "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
     "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
     "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp, "log": np.log,
     "abs": np.abs, "floor": np.floor, "atan2": np.arctan2, "pow": np.power, "min": np.minimum,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cache
@@ -134,10 +135,11 @@ class DriverDevice:
         self.nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
         if self.nvcc is None:
             raise GpuUnavailable("nvcc is not on the path")
+        name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
         try:
-            self.library = ctypes.CDLL("libcuda.so.1")
+            self.library = ctypes.CDLL(name)
         except OSError:
-            raise GpuUnavailable("the NVIDIA driver (libcuda.so.1) is not installed") from None
+            raise GpuUnavailable(f"the NVIDIA driver ({name}) is not installed") from None
         try:
             self.call("cuInit", 0)
             number, context = ctypes.c_int(), ctypes.c_void_p()
@@ -146,9 +148,9 @@ class DriverDevice:
             self.call("cuCtxSetCurrent", context)
         except RuntimeError as error:
             raise GpuUnavailable(f"the NVIDIA driver finds no device ({error})") from None
-        name = ctypes.create_string_buffer(100)
-        self.call("cuDeviceGetName", name, 100, number)
-        self.name = name.value.decode() + " through nvcc"
+        words = ctypes.create_string_buffer(100)
+        self.call("cuDeviceGetName", words, 100, number)
+        self.name = words.value.decode() + " through nvcc"
         digits = []
         for attribute in (75, 76):  # compute capability, major and minor
             value = ctypes.c_int()

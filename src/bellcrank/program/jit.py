@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bellcrank.program import cache
+from bellcrank.program.preparing import preparing
 
 lock = threading.RLock()
 """Held while LLVM is at work: it is not meant for several threads."""
@@ -27,7 +28,7 @@ def compiled(
         effort: Of the code generator, 0 to 3.
         optimise: Level of the optimiser that rewrites the text first, or None for the text as it is.
     """
-    with lock:
+    with lock, preparing():
         binding = start()
         target = machine(effort)
         key = cache.key(identity, f"{effort} {optimise}", target.triple, cpu(), features(), version())
@@ -63,7 +64,7 @@ def assembled(text: str) -> bytes:
 
 def loaded(objects: Sequence[bytes]) -> Any:
     """The engine that owns the code of object files, linked to each other; ask it for addresses of functions."""
-    with lock:
+    with lock, preparing():
         binding = start()
         engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine(0))
         for code in objects:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import Any, Generic, TypeVar
 
+from bellcrank.program.preparing import preparing
+
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -46,7 +48,7 @@ class Compiled:
         """What `make` gives, kept under its key."""
         known = self.table(kind)
         if key not in known:
-            with self.lock:
+            with self.lock, preparing():
                 if key not in known:
                     known[key] = make()
         return known[key]

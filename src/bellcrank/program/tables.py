@@ -60,7 +60,9 @@ def table_and_integral(xs: ArrayLike, ys: ArrayLike) -> tuple[Table, Table]:
     k_first, k_last = float(slopes(first)), float(slopes(last))
 
     def integral(at: Scalar) -> Scalar:
-        below, above = minimum(at - first, 0.0), maximum(at - last, 0.0)
+        # What clipping took away: at an end itself its slope is zero, so that none counts twice there.
+        outside = at - clip(at, first, last)
+        below, above = minimum(outside, 0.0), maximum(outside, 0.0)
         beyond = below * (float(y[0]) + 0.5 * k_first * below) + above * (float(y[-1]) + 0.5 * k_last * above)
         return inner(at) + beyond
 
@@ -111,7 +113,8 @@ def _piecewise(x: NDArray[np.float64], coefficients: list[NDArray[np.float64]], 
         for row in rows[1:]:
             value = value * distance + gather(k, row)
         if extrapolate == "linear":
-            value = value + slope_first * minimum(at - first, 0.0) + slope_last * maximum(at - last, 0.0)
+            outside = at - inside
+            value = value + slope_first * minimum(outside, 0.0) + slope_last * maximum(outside, 0.0)
         return value
 
     return table

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bellcrank.math.tuples import Vec, add, cross, dot, sub, times, transposed_times
+from bellcrank.contact.shapes import Stop
+from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, scale, sub, times, transposed_times
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanics.loads import Loads
 from bellcrank.program.trace import Scalar
@@ -28,6 +29,16 @@ class TracedContact:
     def gap(self) -> Scalar:
         """[m]."""
         return self.closest.distance
+
+    def angle(self) -> Scalar:
+        """How far the stop of an angle is from being struck [rad]."""
+        stop = self.pair.contact.a.shape
+        assert isinstance(stop, Stop)
+        return self.gap() * (1.0 / stop.lever)
+
+    def torque(self) -> Vec:
+        """Of the stop of an angle, on b, world [N m]."""
+        return scale(self.normal_force(), self.in_world(self.pair.couple(self.s.kin, self.closest)))
 
     def in_world(self, v: Vec) -> Vec:
         """A direction seen from the base, in world axes."""
@@ -71,8 +82,10 @@ class TracedContact:
         """Put the force on both bodies."""
         kin, base = self.s.kin, self.pair.base
         f = transposed_times(kin.pose(base).R, self.force)
-        at = self.closest.point_a
-        loads.between(self.pair.a.link, self.pair.b.link, base, at, at, f)
+        at, moment = self.closest.point_a, ZERO
+        if self.pair.couples:
+            moment, f = scale(self.normal_force(), self.pair.couple(kin, self.closest)), ZERO
+        loads.between(self.pair.a.link, self.pair.b.link, base, at, at, f, moment)
 
     @property
     def bodies(self) -> tuple[str, str]:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError
 from bellcrank.quantities.quantities import Quantities
 
 
+def arranged(values: Sequence[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Traced numbers as an array, so that ``m["rod.rotation"] @ (1, 0, 0)`` works as it does on numbers."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found.reshape(shape)
+
+
 class Measured(Mapping[str, Any]):
-    """Quantities by name on a traced state."""
+    """Quantities by name on a traced state, shaped as in results: numbers, vectors, matrices of rotation (3, 3)."""
 
     def __init__(self, quantities: Quantities, who: str) -> None:
         self.quantities, self.who = quantities, who
@@ -27,7 +37,10 @@ class Measured(Mapping[str, Any]):
         values = list(quantity.trace())
         if components is not None:
             return values[components[0]]
-        return values[0] if len(values) == 1 and not quantity.components else values
+        shape = quantity.shape(None, len(values))
+        if not shape:
+            return values[0]
+        return arranged(values, shape)
 
     def __iter__(self) -> Any:
         return iter(self.quantities.table)

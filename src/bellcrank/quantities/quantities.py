@@ -223,7 +223,7 @@ class Quantities:
 
     def _joint(self, joint: Joint) -> dict[str, Traceable]:
         found: dict[str, Traceable] = {}
-        for c in joint.scalar_coordinates:
+        for c in (*joint.scalar_coordinates, *joint.measures):
             unit = _length_or_angle(c)
             measured = partial(joint_coordinate, self.s.linkage, self.s.kin, joint, c)
             found[c] = Traceable(lambda m=measured: [m()[0]], (), unit)  # type: ignore[misc]
@@ -357,7 +357,12 @@ class Quantities:
     def _contact(self, name: str) -> dict[str, Traceable]:
         """Gap and points at all times; forces while a contact lasts, zero while it is open."""
         c = self.s.contacts[name]
+        turning = {
+            "angle": Traceable(lambda: [c.angle()], (), "rad"),
+            "torque": Traceable(c.torque, XYZ, "N m", True),
+        }
         return {
+            **(turning if c.pair.couples else {}),
             "gap": Traceable(lambda: [c.gap()], (), "m"),
             "point": Traceable(c.point, XYZ, "m"),
             "normal": Traceable(c.normal, XYZ, ""),

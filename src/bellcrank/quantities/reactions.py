@@ -107,7 +107,7 @@ class Reactions:
             self.loads.put(s.system.colliding[name].body.name, GROUND, ZERO, pushed, moment)
         first = 0
         for c in s.mechanics.constraints:
-            if c.sides is not None and c.bodies is not None:
+            if c.pushes is None and c.sides is not None and c.bodies is not None:
                 self._between(c, first)
             elif c.pushes is not None:
                 for e, by_body in enumerate(c.pushes(s.kin, s.t), first):

@@ -122,9 +122,7 @@ class Snapshot:
         graph, equations = self.graph, sum(c.size for c in self.mechanics.constraints)
         self.du = [graph.input(f"du.{i}") for i in range(self.linkage.speeds)]
         self.mu = [graph.input(f"mu.{i}") for i in range(equations)]
-        names = [f"contact {name}.{axis}" for name in self.system.contacts for axis in "xyz"]
-        names += [f"collision {body}.{part}" for body in self.system.colliding for part in WRENCH]
-        self.contact_inputs = [graph.input(name) for name in names]
+        self.contact_inputs = [graph.input(name) for name in contact_inputs(self.system)]
 
     @property
     def inputs(self) -> list[Expr]:
@@ -233,6 +231,12 @@ class Snapshot:
             bent = self.du[this.eta_u : this.eta_u + this.modes]
             return member.force(self.acc.of(link), rates, bent)[0]
         return self.inertia(name).force(self.acc.a[link], self.acc.K[link])
+
+
+def contact_inputs(system: System) -> list[str]:
+    """Names of the inputs for forces of contacts on b and wrenches on the places of colliding groups, world axes."""
+    names = [f"contact {name}.{axis}" for name in system.contacts for axis in "xyz"]
+    return names + [f"collision {body}.{part}" for body in system.colliding for part in WRENCH]
 
 
 def difference(a: Vec, b: Vec) -> Vec:

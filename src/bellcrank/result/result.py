@@ -317,16 +317,37 @@ class Result:
         provided("animation")(self, path, quantities, magnified, traces)
 
     def picture(
-        self, path: Any, at: float | None = None, size: tuple[int, int] = (1600, 1000), **options: Any
+        self,
+        path: Any,
+        at: float | None = None,
+        size: tuple[int, int] = (1600, 1000),
+        *,
+        view: str | Sequence[float] | None = None,
+        orthographic: bool | None = None,
+        section: tuple[str, float] | None = None,
+        arrows: Sequence[str] = (),
+        traces: Sequence[str] = (),
+        magnified: float = 1.0,
     ) -> None:
         """Write a picture of the mechanism into `path` (PNG, JPEG, TIFF, PDF), for a paper.
 
-        at: Time [s]; the start where None. size: Width and height [px]. Options: ``view`` ("+x" to "-z", or a direction
-        towards the eye; as the animation where missing), ``orthographic`` (of plane mechanisms where missing),
-        ``arrows`` (kinds of "force", "reaction", "velocity"), ``traces`` (points), ``section`` (such as ("x", 0.1):
-        nothing beyond 0.1 m is drawn), ``magnified`` (deformation of flexible bodies).
+        at: Time [s]; the start where None. size: Width and height [px]. view: "+x" to "-z", or a direction towards the
+        eye; as the animation where None. orthographic: Whether parallel lines stay so; those of plane mechanisms do
+        where None. section: Such as ("x", 0.1): nothing beyond 0.1 m is drawn. arrows: Kinds of "force", "reaction",
+        "velocity". traces: Points whose paths are drawn. magnified: Factor on the deformation of flexible bodies.
         """
-        provided("picture")(self, path, at, size, **options)
+        provided("picture")(
+            self,
+            path,
+            at,
+            size,
+            view=view,
+            orthographic=orthographic,
+            section=section,
+            arrows=arrows,
+            traces=traces,
+            magnified=magnified,
+        )
 
     def video(
         self,
@@ -334,14 +355,33 @@ class Result:
         size: tuple[int, int] = (1280, 720),
         fps: float = 30.0,
         speed: float | None = None,
-        **options: Any,
+        *,
+        view: str | Sequence[float] | None = None,
+        orthographic: bool | None = None,
+        section: tuple[str, float] | None = None,
+        arrows: Sequence[str] = (),
+        traces: Sequence[str] = (),
+        magnified: float = 1.0,
     ) -> None:
         """Write a film of the run into `path` (MP4, MOV, WebM, GIF).
 
         size: Width and height [px]. fps: Frames a second. speed: Simulated seconds in a second; where None real time,
-        or slower so that the film takes some seconds. Options as of :meth:`picture`.
+        or slower so that the film takes some seconds. view, orthographic, section, arrows, traces and magnified as of
+        :meth:`picture`.
         """
-        provided("video")(self, path, size, fps, speed, **options)
+        provided("video")(
+            self,
+            path,
+            size,
+            fps,
+            speed,
+            view=view,
+            orthographic=orthographic,
+            section=section,
+            arrows=arrows,
+            traces=traces,
+            magnified=magnified,
+        )
 
     def gltf(self, path: Any, magnified: float = 1.0) -> None:
         """Write the mechanism and its motion into `path`, a binary glTF file (.glb), for presentations and viewers.
@@ -356,14 +396,25 @@ class Result:
         return page
 
     def view(
-        self, quantities: Sequence[str] | None = None, *, browser: bool | None = None, **options: Any
+        self,
+        quantities: Sequence[str] | None = None,
+        *,
+        browser: bool | None = None,
+        magnified: float = 1.0,
+        traces: Sequence[str] = (),
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> Viewer:
-        """Open the web viewer on this result; see :class:`bellcrank.view.live.Viewer` for the options.
+        """Open the web viewer on this result; see :class:`bellcrank.view.live.Viewer`.
 
-        Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. browser: Whether
-        to open one (default: outside of notebooks). quantities: Whose curves to show at first.
+        Returns the viewer: a notebook shows it in place, a script ends with ``result.view().wait()``. quantities: Whose
+        curves to show at first. browser: Whether to open one (default: outside of notebooks). magnified: Factor on the
+        deformation of flexible bodies. traces: Points whose paths are drawn. host, port: Where it listens; this machine
+        alone, any free port.
         """
-        viewer: Viewer = provided("viewer")(self, quantities=quantities, **options)
+        viewer: Viewer = provided("viewer")(
+            self, quantities=quantities, magnified=magnified, traces=traces, host=host, port=port
+        )
         viewer.open(browser)
         return viewer
 

@@ -157,19 +157,22 @@ def measuring(mechanism: Mechanism, names: Sequence[str]) -> Callable[[State, Ar
     s = Snapshot(mechanism.system, mechanism.tree, mechanism.mechanics)
     measured = Measured(Quantities(s), "controller")
     outputs: list[Scalar] = []
-    places: dict[str, Any] = {}
+    places: dict[str, tuple[slice, tuple[int, ...]]] = {}
     for name in names:
         value = measured[name]
-        several = isinstance(value, list)
-        places[name] = slice(len(outputs), len(outputs) + len(value)) if several else len(outputs)
-        outputs += value if several else [value]
+        several = np.asarray(value, dtype=object)
+        places[name] = slice(len(outputs), len(outputs) + several.size), several.shape
+        outputs += several.ravel().tolist()
     program = Program.of([s.t, *s.q, *s.u, *s.parameters], outputs)
     # What is called is thousands of operations, and compiled for the run anyway.
     run = compile_program(program) if called(program) else partial(evaluate, program)
 
     def measure(state: State, p: Array) -> dict[str, Any]:
         values = run(np.concatenate([[state.t], state.q, state.u, p]))
-        return {name: values[place] for name, place in places.items()}
+        return {
+            name: values[place].reshape(shape) if shape else float(values[place.start])
+            for name, (place, shape) in places.items()
+        }
 
     return measure
 

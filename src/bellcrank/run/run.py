@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,7 @@ from bellcrank.mechanism.machines import Machine, Machines
 from bellcrank.mechanism.sizes import tolerance_scales
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
+from bellcrank.program.preparing import WorkTime
 from bellcrank.program.program import Program
 from bellcrank.result.result import Happening, Result, RunReport
 from bellcrank.run.jumps import Jumps
@@ -183,7 +183,7 @@ class Run:
             if self.watch is not None:
                 self.watch.chunk(self, times, progress)
 
-        began = time.perf_counter()
+        clock = WorkTime()
         try:
             trajectory = integrate(
                 problem,
@@ -199,10 +199,10 @@ class Run:
             )
             if trajectory.status is Status.EVENT and self.over:
                 trajectory = trajectory.with_end()
-            result = self._result(trajectory, time.perf_counter() - began)
+            result = self._result(trajectory, clock.seconds)
         except SimulationError as stopped:
             error = self._explained(stopped)
-            result = self._result(error.trajectory, time.perf_counter() - began)
+            result = self._result(error.trajectory, clock.seconds)
             error.result = result  # type: ignore[attr-defined]
             if record is not None:
                 record.finish(result, complete=False)

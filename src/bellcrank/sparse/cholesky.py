@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from scipy.linalg.blas import dsyrk, dtrsm
+from scipy.linalg.blas import dsyrk, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf
 
 from bellcrank.errors import BellcrankError
+from bellcrank.program.loops import Ints, Reals2, entry
 from bellcrank.sparse.dissection import dissected
 from bellcrank.sparse.types import Array, Index, Sparse
 
@@ -172,7 +173,8 @@ class Elimination:
             update = np.zeros((u, u), order="F")
             self._entries(lower, front, where, own, below)
             for child in front.children:
-                _extend(own, below, update, where[self.fronts[child].border], updates.pop(child))
+                rows = where[self.fronts[child].border]
+                extend(own.T, below.T, update.T, rows, updates.pop(child).T)
             if self.tail and front.end == len(self.order):
                 # Only the lower half was added up.
                 tail = _pivoted(np.tril(own) + np.tril(own, -1).T)
@@ -204,15 +206,23 @@ class Elimination:
         below[row[~inside] - p, column[~inside]] = value[~inside]
 
 
-def _extend(own: Array, below: Array, update: Array, at: Index, child: Array) -> None:
-    """Add a child's update to the parent's front; `at`: its rows there, ascending."""
-    p = len(own)
-    k = int(np.searchsorted(at, p))
-    if k:
-        own[np.ix_(at[:k], at[:k])] += child[:k, :k]
-        below[np.ix_(at[k:] - p, at[:k])] += child[k:, :k]
-    if k < len(at):
-        update[np.ix_(at[k:] - p, at[k:] - p)] += child[k:, k:]
+@entry
+def extend(own: Reals2, below: Reals2, update: Reals2, at: Ints, child: Reals2) -> int:
+    """Add a child's update to the parent's front, lower halves alone; `at`: its rows there, ascending.
+
+    All matrices transposed: LAPACK's columns are rows here.
+    """
+    p = own.shape[0]
+    for j in range(len(at)):
+        column = at[j]
+        for i in range(j, len(at)):
+            if column >= p:
+                update[column - p, at[i] - p] += child[j, i]
+            elif at[i] >= p:
+                below[column, at[i] - p] += child[j, i]
+            else:
+                own[column, at[i]] += child[j, i]
+    return 0
 
 
 def _pivoted(matrix: Array) -> Any:
@@ -248,14 +258,17 @@ class Factor:
         order = self.elimination.order
         for k in range(0, columns.shape[1], TOGETHER):
             x = np.ascontiguousarray(columns[order, k : k + TOGETHER])
+            # One column alone is a vector: solving for it waits for memory, and a matrix would be copied first.
+            x = x.ravel() if x.shape[1] == 1 else x
             for front, block in zip(self.elimination.fronts, self._blocks, strict=False):
                 _forward(front, block, x)
             if self._tail is not None:
                 lu, size = self._tail
-                x[-len(size) :] = la.lu_solve(lu, x[-len(size) :] / size[:, None]) / size[:, None]
+                by = size if x.ndim == 1 else size[:, None]
+                x[-len(size) :] = la.lu_solve(lu, x[-len(size) :] / by) / by
             for front, block in reversed(list(zip(self.elimination.fronts, self._blocks, strict=False))):
                 _backward(front, block, x)
-            found[order, k : k + TOGETHER] = x
+            found[order, k : k + TOGETHER] = x.reshape(len(x), -1)
         return found.reshape(given.shape)
 
     def half(self, unknowns: Index) -> tuple[Index, Array]:
@@ -284,7 +297,13 @@ def _forward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     own, below = block
     # The transposed view is in Fortran's order, so that LAPACK works in place.
     mine = x[front.start : front.end]
-    dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+    if not mine.any():
+        # Loads at few unknowns reach what lies above them alone.
+        return
+    if x.ndim == 1:
+        dtrsv(own, mine, lower=1, overwrite_x=1)
+    else:
+        dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=1, overwrite_b=1)
     if len(front.border):
         x[front.border] -= below @ mine
 
@@ -294,4 +313,7 @@ def _backward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     mine = x[front.start : front.end]
     if len(front.border):
         mine -= below.T @ x[front.border]
-    dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=0, overwrite_b=1)
+    if x.ndim == 1:
+        dtrsv(own, mine, lower=1, trans=1, overwrite_x=1)
+    else:
+        dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=0, overwrite_b=1)

@@ -11,6 +11,7 @@ from bellcrank.errors import AssemblyError, ModelError
 from bellcrank.model.bodies import Body
 from bellcrank.model.drivers import CoordinateTarget
 from bellcrank.model.joints import Joint
+from bellcrank.model.joints.joint import SHIFTS
 from bellcrank.model.system import System
 
 
@@ -89,16 +90,22 @@ def used_joints(system: System) -> frozenset[str]:
     return frozenset(used)
 
 
+def counted_joints(system: System) -> frozenset[str]:
+    """Names of the joints with rigid stops a turn or more apart, whose turns are counted in the tree alone."""
+    limits = (contact.limits for contact in system.contacts.values())
+    return frozenset(x.joint.name for x in limits if x is not None and x.coordinate not in SHIFTS and x.turns)
+
+
 def spanning_tree(system: System) -> Tree:
     """The tree that keeps the most constraint equations, so that the cuts have the fewest.
 
-    Prim's algorithm from the ground. Among joints with equally many equations spherical ones are cut
-    first, joints whose coordinates are used (drivers, couplings, joint forces) stay in the tree, then the
-    shallower body and the earlier description win. ``cut`` of a joint overrules all of that.
+    Prim's algorithm from the ground. Joints whose turns are counted stay in the tree. Among joints with equally
+    many equations spherical ones are cut first, joints whose coordinates are used (drivers, couplings, joint forces)
+    stay in the tree, then the shallower body and the earlier description win. ``cut`` of a joint overrules all of that.
     """
     system.check()
     joints = list(system.joints.values())
-    used = used_joints(system)
+    used, counted = used_joints(system), counted_joints(system)
     at_body: dict[str, list[int]] = {name: [] for name in (system.ground.name, *system.bodies)}
     for number, joint in enumerate(joints):
         if joint.in_tree and joint.cut is not True:
@@ -111,7 +118,7 @@ def spanning_tree(system: System) -> Tree:
 
     def offer(body: str) -> None:
         for number in at_body[body]:
-            rank = _rank(joints[number], number, reached[body], used)
+            rank = _rank(joints[number], number, reached[body], used, counted)
             heapq.heappush(candidates, (rank, body))
 
     offer(system.ground.name)
@@ -142,13 +149,14 @@ def spanning_tree(system: System) -> Tree:
     return tree
 
 
-_Rank = tuple[bool, int, bool, bool, int, int]
+_Rank = tuple[bool, bool, int, bool, bool, int, int]
 
 
-def _rank(joint: Joint, number: int, depth: int, used: frozenset[str]) -> _Rank:
+def _rank(joint: Joint, number: int, depth: int, used: frozenset[str], counted: frozenset[str]) -> _Rank:
     """Smaller is better."""
     return (
         joint.cut is not False,
+        joint.name not in counted,
         -joint.constraints,
         joint.cut_first,
         joint.name not in used,

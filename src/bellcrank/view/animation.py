@@ -59,6 +59,18 @@ def page(
     frames: int = FRAMES,
 ) -> str:
     """The text of the page."""
+    subtitle, data = described(result, quantities, magnified, traces, frames)
+    return animation(result.mechanism.system.name, subtitle, data)
+
+
+def described(
+    result: Result,
+    quantities: Sequence[str] | None = None,
+    magnified: float = 1.0,
+    traces: Sequence[str] = (),
+    frames: int = FRAMES,
+) -> tuple[str, dict[str, Any]]:
+    """What stands under the title of the page, and what its script reads."""
     if not len(result):
         raise ModelError("the result has no outputs: there is nothing to show")
     names = default_names(result) if quantities is None else list(quantities)
@@ -71,7 +83,7 @@ def page(
         f"{result.time[0]:g} to {result.time[-1]:g} s"
     )
     events = sorted({*(e.time for e in result.events[:200]), *(i.time for i in list(result.impacts)[:200])})
-    return animation(system.name, subtitle, page_data(drawn, result.time, curves, events))
+    return subtitle, page_data(drawn, result.time, curves, events)
 
 
 def page_data(

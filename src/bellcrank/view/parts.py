@@ -23,6 +23,7 @@ from bellcrank.model.parameters import value
 from bellcrank.result.deformation import deformed, edges_of
 from bellcrank.result.patches import patches
 from bellcrank.roads import heights
+from bellcrank.view.cams import cams
 from bellcrank.view.gears import gears
 from bellcrank.view.links import Link, along
 from bellcrank.view.placing import GROUND, Placing, quaternions
@@ -90,9 +91,15 @@ class Builder(Placing):
         self.up, self.view, self.planar = self.eye()
         self.links: list[Link] = []
         self.carriers: list[tuple[Array, Array]] = []
-        self.gears = {} if not len(self.positions) else gears(self)
+        # Gears and cams by their bodies: what is made to a profile.
+        self.profiled: dict[str, list[Solid]] = {}
+        if len(self.positions):
+            for made in (gears(self), cams(self)):
+                for name, parts in made.items():
+                    self.profiled.setdefault(name, []).extend(parts)
         solids = [(k, s) for name, k in self.number.items() if k >= 0 for s in self._body(name, colour_of(k))]
-        solids += [(GROUND, s) for s in self._visuals(self.system.ground.name)]
+        ground = self.system.ground.name
+        solids += [(GROUND, s) for s in (*self._visuals(ground), *self.profiled.get(ground, ()))]
         for joint in self.joints:
             solids += list(self._joint(joint))
         for f in self.system.forces.values():
@@ -211,7 +218,7 @@ class Builder(Placing):
             wide = float(f.law.width) if isinstance(f, Tyre) else 0.0
             at, axis = self.vector(f.frame.position), self.vector(f.axis)
             yield from tyre(at, axis, radius, wide if wide > 0.0 else 0.6 * radius, TYRE)
-        yield from self.gears.get(name, ())
+        yield from self.profiled.get(name, ())
         if wheels or (name in self.touching and not self.held(name)):
             return
         holds = self._holds(name)
@@ -238,7 +245,7 @@ class Builder(Placing):
                 if self.planar
                 else self._spatial(holds, points, colour)
             )
-        elif slides or name in self.gears:
+        elif slides or name in self.profiled:
             return
         elif len(points) == 1 and np.linalg.norm(points[0] - center) > w:
             heavy = float(np.clip(0.5 * np.mean(self.bulk(body)), 1.3 * w, 4.0 * w))
@@ -322,7 +329,7 @@ class Builder(Placing):
             else:
                 low, high, n, long = 0.0, 0.0, axis, 2.0 * w
             # A shaft comes out of the hub of its gear, which lies where it is.
-            hubs = [float(np.ptp(s.corners @ n)) for s in self.gears.get(carrier.body.name, ())]
+            hubs = [float(np.ptp(s.corners @ n)) for s in self.profiled.get(carrier.body.name, ())]
             if hubs:
                 yield k, cylinder(at, n, 1.1 * w, 1.15 * max(hubs), PIN)
             else:

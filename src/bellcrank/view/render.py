@@ -43,18 +43,27 @@ def picture(
     path: str | PathLike[str],
     at: float | None = None,
     size: tuple[int, int] = (1600, 1000),
-    **options: Any,
+    *,
+    view: str | Sequence[float] | None = None,
+    orthographic: bool | None = None,
+    section: tuple[str, float] | None = None,
+    arrows: Sequence[str] = (),
+    traces: Sequence[str] = (),
+    magnified: float = 1.0,
 ) -> None:
     """Write a picture of a result at a time; see :meth:`bellcrank.Result.picture`."""
     from PIL import Image
 
-    drawn = _scene(result, options)
+    drawn = _scene(result, magnified, arrows, traces)
     time = float(drawn.time[0]) if at is None else float(at)
     if not drawn.time[0] <= time <= drawn.time[-1]:
         raise ModelError(
             f"the result goes from {drawn.time[0]:g} to {drawn.time[-1]:g} s; {time:g} s is not in it"
         )
-    with Renderer(drawn.resampled(np.array([time])), size, whole=drawn, **options) as renderer:
+    still = drawn.resampled(np.array([time]))
+    with Renderer(
+        still, size, whole=drawn, view=view, orthographic=orthographic, section=section
+    ) as renderer:
         Image.fromarray(renderer.frame(0)).save(Path(path))
 
 
@@ -64,7 +73,13 @@ def video(
     size: tuple[int, int] = (1280, 720),
     fps: float = 30.0,
     speed: float | None = None,
-    **options: Any,
+    *,
+    view: str | Sequence[float] | None = None,
+    orthographic: bool | None = None,
+    section: tuple[str, float] | None = None,
+    arrows: Sequence[str] = (),
+    traces: Sequence[str] = (),
+    magnified: float = 1.0,
 ) -> None:
     """Write a film of a result, MP4 or GIF by its name; see :meth:`bellcrank.Result.video`."""
     path = Path(path)
@@ -72,7 +87,7 @@ def video(
         raise ModelError(f"{path}: films are written as .mp4, .mov, .webm and .gif, not as {path.suffix!r}")
     if path.suffix.lower() != ".gif":
         needed("imageio_ffmpeg", f"{path.suffix} films", "imageio-ffmpeg", "picture")
-    drawn = _scene(result, options)
+    drawn = _scene(result, magnified, arrows, traces)
     duration = float(drawn.time[-1] - drawn.time[0])
     pace = usual_speed(duration) if speed is None else float(speed)
     if not (pace > 0.0 and fps > 0.0):
@@ -84,16 +99,18 @@ def video(
             f"{FRAMES}: give speed={duration * fps / FRAMES:.2g} or more, or a smaller fps"
         )
     times = drawn.time[0] + pace / fps * np.arange(count)
-    with Renderer(drawn.resampled(times), size, whole=drawn, finer=1, **options) as renderer:
+    moving = drawn.resampled(times)
+    with Renderer(
+        moving, size, whole=drawn, view=view, orthographic=orthographic, section=section, finer=1
+    ) as renderer:
         frames = (renderer.frame(k) for k in range(count))
         _gif(path, frames, fps) if path.suffix.lower() == ".gif" else _encoded(path, frames, size, fps)
 
 
-def _scene(result: Result, options: dict[str, Any]) -> Scene:
+def _scene(result: Result, magnified: float, arrows: Sequence[str], traces: Sequence[str]) -> Scene:
     if not len(result):
         raise ModelError("the result has no outputs: there is nothing to show")
-    taken = {key: options.pop(key) for key in ("magnified", "arrows", "traces") if key in options}
-    return scene(result, **taken)
+    return scene(result, magnified=magnified, arrows=arrows, traces=traces)
 
 
 def _encoded(path: Path, frames: Iterator[Pixels], size: tuple[int, int], fps: float) -> None:

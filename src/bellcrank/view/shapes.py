@@ -358,10 +358,7 @@ def gear(
 
     Tooth flanks are involutes of 20 degrees in profile: straight sides of a trapezium are close to them at this size.
     """
-    axis = axis / np.linalg.norm(axis)
-    x = start - axis * float(start @ axis)
-    x = x / np.linalg.norm(x)
-    y = np.cross(axis, x)
+    x, y, axis = _plane(axis, start)
     module = 2.0 * radius / teeth
     root, tip = radius - 1.2 * module, radius + 1.0 * module
     pitch = 2 * np.pi / teeth
@@ -387,6 +384,80 @@ def gear(
         at = center + (0.4 * radius + 0.78 * root) / 2 * (np.cos(turn) * x + np.sin(turn) * y)
         holes.append(cylinder(at, axis, 0.13 * radius, 1.08 * width, "#4a525c", 20))
     return [rim, hub, *face, *holes]
+
+
+def ring_gear(
+    center: Array,
+    axis: Array,
+    start: Array,
+    radius: float,
+    teeth: int,
+    width: float,
+    colour: str,
+    phase: float = 0.0,
+) -> Solid:
+    """A ring with teeth inside, of a pitch radius [m]; a tooth, or a gap at phase 0.5, points inwards along `start`."""
+    x, y, z = _plane(axis, start)
+    module = 2.0 * radius / teeth
+    root, tip, outer = radius + 1.2 * module, radius - 1.0 * module, radius + 3.5 * module
+    pitch = 2 * np.pi / teeth
+    profile = [(root, -0.36), (radius, -0.25), (tip, -0.12), (tip, 0.12), (radius, 0.25), (root, 0.36)]
+    turn = np.array([pitch * (k + phase + s) for k in range(teeth) for _, s in profile])
+    inside = np.tile([r for r, _ in profile], teeth)
+    out = np.cos(turn)[:, None] * x + np.sin(turn)[:, None] * y
+    n, h = len(turn), 0.5 * width * z
+    rings = [inside[:, None] * out - h, outer * out - h, outer * out + h, inside[:, None] * out + h]
+    faces = []
+    for k in range(n):
+        m = (k + 1) % n
+        for a, b in ((0, n), (n, 2 * n), (2 * n, 3 * n), (3 * n, 0)):
+            faces += [(a + k, b + m, b + k), (a + k, a + m, b + m)]
+    return Solid(center + np.vstack(rings), np.array(faces), colour)
+
+
+def bevel_gear(
+    center: Array,
+    axis: Array,
+    start: Array,
+    radius: float,
+    teeth: int,
+    apex: Array,
+    colour: str,
+    phase: float = 0.0,
+) -> list[Solid]:
+    """A bevel gear whose pitch cone has its apex on the axis; `center` and `radius` [m] are those of its larger end."""
+    x, y, z = _plane(axis, start)
+    module, high = 2.0 * radius / teeth, float((center - apex) @ z)
+    if high < 0.0:
+        y, z, high, phase = -y, -z, -high, -phase
+    pitch = 2 * np.pi / teeth
+    root, tip = radius - 1.2 * module, radius + 1.0 * module
+    profile = [(root, -0.36), (radius, -0.25), (tip, -0.12), (tip, 0.12), (radius, 0.25), (root, 0.36)]
+    turn = np.array([pitch * (k + phase + s) for k in range(teeth) for _, s in profile])
+    round_ = np.column_stack([np.cos(turn), np.sin(turn)])
+    outline = np.tile([r for r, _ in profile], teeth)[:, None] * round_
+    # A third of the cone has teeth; a smaller back closes the larger end.
+    back = 0.9 * root * round_
+    rings = [(back, high + 2.5 * module), (outline, high), (outline * 2.0 / 3.0, high * 2.0 / 3.0)]
+    n = len(outline)
+    corners = [apex + ring[:, :1] * x + ring[:, 1:] * y + level * z for ring, level in rings]
+    corners += [(apex + rings[0][1] * z)[None], (apex + rings[-1][1] * z)[None]]
+    faces = []
+    for k in range(n):
+        m = (k + 1) % n
+        for low in (0, n):
+            faces += [(low + k, low + n + m, low + m), (low + k, low + n + k, low + n + m)]
+        faces += [(3 * n, k, m), (3 * n + 1, 2 * n + m, 2 * n + k)]
+    hub = cylinder(apex + (high + 3.0 * module) * z, z, 0.35 * radius, 6.0 * module, colour)
+    return [Solid(np.vstack(corners), np.array(faces), colour), hub]
+
+
+def _plane(axis: Array, start: Array) -> tuple[Array, Array, Array]:
+    """Unit vectors along a direction across an axis, across both, and along the axis."""
+    z = axis / np.linalg.norm(axis)
+    x = start - z * float(start @ z)
+    x = x / np.linalg.norm(x)
+    return x, np.cross(z, x), z
 
 
 def rack(

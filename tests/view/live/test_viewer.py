@@ -17,7 +17,9 @@ from bellcrank.flexible.recovery import outer_faces
 from bellcrank.view.live import Viewer
 from bellcrank.view.live.again import again, at_start, with_parameters
 from bellcrank.view.live.controls import jumps, slider_range
+from bellcrank.view.live.stage import _Part, clipped
 from bellcrank.view.scene import scene
+from bellcrank.view.shapes import box
 from bellcrank.view.stress import STOPS, colours
 from view.live.conftest import ball_system
 
@@ -200,6 +202,44 @@ def test_stress_of_a_bent_rod_is_that_of_its_sections(bent: bc.Result) -> None:
         shown = np.vstack([m.vertices for m in viewer.stage.deforming[0].surface if m.visible])
         skin = drawn.skin(60)[np.unique(drawn.skin_faces)]
         assert np.ptp(shown, axis=0) == pytest.approx(np.ptp(skin, axis=0), abs=1e-6)
+
+
+def test_a_section_leaves_nothing_beyond_it(bent: bc.Result) -> None:
+    with bent.view(browser=False) as viewer:
+        viewer.seek(float(bent.time[60]))
+        viewer._show()
+        stage, scene = viewer.stage, viewer.stage.scene
+        whole = [np.array(part.handle.vertices) for part in stage._parts if isinstance(part, _Part)]
+        viewer.controls.section.value, viewer.controls.place.value = "x", 0.4
+        viewer.controls.show_section()
+        assert stage.cut is not None
+        place = stage.cut[1]
+        seen = [
+            scene.placed(part.body, np.array(part.handle.vertices)[np.unique(part.handle.faces)], 60)
+            for part in stage._parts
+            if isinstance(part, _Part) and part.handle.visible
+        ]
+        seen += [np.array(m.vertices) for m in stage.deforming[0].surface if m.visible]
+        assert 0 < len(seen) < len(whole) + len(stage.deforming[0].surface)
+        assert max(float(points[:, 0].max()) for points in seen) == pytest.approx(place, abs=1e-6)
+        viewer.controls.section.value = "off"
+        viewer.controls.show_section()
+        again = [np.array(part.handle.vertices) for part in stage._parts if isinstance(part, _Part)]
+        assert all(np.allclose(a, b) for a, b in zip(whole, again, strict=True))
+
+
+def test_a_cut_box_keeps_its_share_of_the_surface() -> None:
+    made = box(np.zeros(3), np.eye(3), (2.0, 2.0, 2.0), "#000000")
+    normal = np.array([1.0, 1.0, 1.0]) / np.sqrt(3.0)
+    halves = [clipped(made.corners, made.faces, side * normal, side * 0.2) for side in (1.0, -1.0)]
+
+    def area(vertices: np.ndarray, faces: np.ndarray) -> float:
+        a, b, c = (vertices[faces[:, k]] for k in range(3))
+        return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2.0
+
+    # Triangles before and beyond the plane make up all of them, and none crosses it.
+    assert sum(area(*half) for half in halves) == pytest.approx(area(made.corners, made.faces), rel=1e-12)
+    assert (halves[0][0][np.unique(halves[0][1])] @ normal).max() == pytest.approx(0.2)
 
 
 def test_colours_run_from_first_to_last_stop() -> None:

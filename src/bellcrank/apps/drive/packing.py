@@ -79,7 +79,7 @@ def frame(found: dict[str, Any]) -> bytes:
     timing = found["timing"]
     head = [
         *(FRAME, found["time"], found["speed"], *found["controls"]),
-        *(timing[k] for k in ("median", "p99", "worst", "share_of_real_time", "late", "lag")),
+        *(timing[k] for k in ("median", "p99", "worst", "share_of_real_time", "late", "now")),
         float(bool(found["put_back"])),
     ]
     return np.concatenate([head, found["poses"]]).astype("<f4").tobytes()

@@ -36,6 +36,11 @@ def page(hosts: tuple[str, ...]) -> str:
     return fill(html, {"POLICY": text(rules), "STYLE": style, "SCRIPT": script})
 
 
+def sockets() -> Any:
+    """The package that serves the page."""
+    return needed("websockets.sync.server", "the page of a drive", "websockets", "view")
+
+
 class DriveServer:
     """Serves a drive; started by ``with``, and all its threads are gone after it."""
 
@@ -61,7 +66,7 @@ class DriveServer:
         return f"http://{host}:{self.port}/"
 
     def _bound(self, port: int) -> Any:
-        serve = needed("websockets.sync.server", "the page of a drive", "websockets", "view").serve
+        serve = sockets().serve
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         try:
             bound = socket.create_server((self.host, port), family=family)

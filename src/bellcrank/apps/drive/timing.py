@@ -21,7 +21,7 @@ class Stopwatch:
         self.worst = 0.0
         self.late = 0
         self.total = 0.0
-        self.lag = 0.0
+        self.lag = self.now = 0.0
         self.dropped = 0.0
 
     def add(self, seconds: float) -> None:
@@ -34,13 +34,15 @@ class Stopwatch:
 
     def behind(self, seconds: float) -> None:
         """How far the car was behind the clock before a step."""
+        self.now = seconds
         self.lag = max(self.lag, seconds)
 
     def summary(self) -> dict[str, Any]:
         """Figures in seconds, and as shares of real time.
 
         median, p99: Of the steps kept. worst, late: Longest step, and how many took longer than they simulate,
-        of all. lag: Farthest behind the clock. dropped: Time given up where the machine was stopped.
+        of all. lag, now: Behind the clock, at most and before the last step. dropped: Time given up where the machine
+        was stopped.
         """
         kept = self.times[: min(self.count, len(self.times))]
         median, p99 = np.percentile(kept, (50, 99)).tolist() if len(kept) else (0.0, 0.0)
@@ -55,5 +57,6 @@ class Stopwatch:
             "times_real_time": self.count * self.step / self.total if self.total > 0.0 else 0.0,
             "late": self.late,
             "lag": self.lag,
+            "now": self.now,
             "dropped": self.dropped,
         }

@@ -23,7 +23,7 @@ from bellcrank.contact.shapes.implicit import Implicit, ImplicitField
 from bellcrank.contact.shapes.plane import HalfPlane, Line, Plane, PlaneField
 from bellcrank.contact.shapes.revolution import Revolution, RevolutionField
 from bellcrank.contact.shapes.sphere import Circle, Sphere, SphereField
-from bellcrank.contact.shapes.stop import Stop
+from bellcrank.contact.shapes.stop import ConeStop, Stop
 from bellcrank.contact.shapes.superellipsoid import Superellipsoid, SuperellipsoidField
 from bellcrank.contact.shapes.torus import Torus, TorusField
 from bellcrank.contact.shapes.tube import Tube, TubeField
@@ -59,6 +59,7 @@ __all__ = [
     "Circle",
     "Cone",
     "ConeField",
+    "ConeStop",
     "Cylinder",
     "CylinderField",
     "Ellipse",

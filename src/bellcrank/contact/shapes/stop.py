@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from bellcrank.contact.shapes.base import Shape, Support
 from bellcrank.errors import ModelError
-from bellcrank.math.tuples import Mat, Vec, add, column, scale, sub
+from bellcrank.math.rotations import direction, half_turn
+from bellcrank.math.tuples import UNIT, Mat, Vec, add, column, cross, scale, sub, tangents, transpose
 from bellcrank.program.functions import atan2
 from bellcrank.program.trace import Scalar
 
@@ -58,4 +59,27 @@ class Stop(Shape):
         return math.inf
 
 
-__all__ = ["Stop"]
+@dataclass(frozen=True, eq=False)
+class ConeStop(Stop):
+    """A limit of an angle about an axis that goes with it: the whole rotation of b in a, or that of z to z.
+
+    rotates: Whether it is the whole rotation. Where the angle vanishes the axis is any one across.
+    """
+
+    rotates: bool = False
+
+    def points(self, R: Mat, c: Vec) -> tuple[Vec, Vec, Vec]:
+        if self.rotates:
+            cosine, sine = half_turn(UNIT, transpose(R))
+            e, s = direction(sine)
+            arm = tangents(e)[0]
+        else:
+            arm = column(R, 2)
+            cosine, sine = arm[2], cross(UNIT[2], arm)
+            e, s = direction(sine)
+        n = scale(self.sign, cross(e, arm))
+        b = add(c, scale(self.lever, arm))
+        return n, sub(b, scale(self.gap(atan2(s, cosine)), n)), b
+
+
+__all__ = ["ConeStop", "Stop"]

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.base.keys import NUMBER, SIDE, Keys, list_of, may, must
@@ -184,11 +183,8 @@ class CableMethod(ForceMethod):
         if not isinstance(points, list | tuple) or len(points) < 2:
             raise ModelError(f"{who} needs two points or more, first and last end with the pulleys between")
         frames = tuple(self._frame(who, point) for point in points)
-        for a, b in pairwise(frames):
-            if a.body is b.body:
-                raise ModelError(
-                    f"{who} goes from body {a.body.name!r} to the same; leave out one of its points"
-                )
+        if len({id(frame.body) for frame in frames}) == 1:
+            raise ModelError(f"{who} lies on body {frames[0].body.name!r} alone; lead it to another body")
         if not isinstance(radii, list | tuple) or len(radii) != len(frames) - 2:
             raise ModelError(f"{who} has {len(frames) - 2} pulleys between its ends; give as many radii=")
         sizes = tuple(checks.number(f"a radius of {who}", r, self.parameters) for r in radii)

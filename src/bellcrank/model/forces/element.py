@@ -36,7 +36,7 @@ COORDINATE = (
     ),
 )
 """Keys of a force on a joint coordinate."""
-ANGLES = frozenset({"angle", "angle_a", "angle_b"})
+ANGLES = frozenset({"angle", "angle_a", "angle_b", "turn", "tilt"})
 XYZ = ("x", "y", "z")
 
 

@@ -117,4 +117,4 @@ class JointForceMethod(ForceMethod):
         stored = None
         if energy is not None:
             stored = user_function(f"the energy of {who}", energy, ("coordinate",), self.parameters)
-        return self._add_force(JointForce(name, found, found.coordinate(coordinate), law, stored))
+        return self._add_force(JointForce(name, found, found.measure(coordinate), law, stored))

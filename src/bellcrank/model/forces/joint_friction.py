@@ -8,6 +8,10 @@ Stribeck's peak. The load on them is a state that follows the reaction:
 because friction and reaction ask for each other: rigid bodies leave two answers, or none, where friction is large
 (Painleve 1895). The lag makes the answer that of a joint which yields a little. It is so short that stiff methods,
 which such runs take by themselves, solve for the load as for an algebraic unknown.
+
+Rigid contacts that last press on the joint with their forces. Impacts do not rub: a bristle bends by the slip, which an
+impulse of no duration leaves as it is, so friction stays finite while the impulse in the joint is without bound. What
+is left out is mu times that impulse, which a law for the sequence of events within an impact would have to share out.
 """
 
 from __future__ import annotations
@@ -196,7 +200,8 @@ class JointFrictionMethods(ForceMethod):
         friction: Coefficient, or :class:`bellcrank.contact.LuGre` with more of it. radius: Of the bearing [m], where
         the coordinate is an angle. preload: Load besides the reaction [N]. coordinate: Which one, where the joint has
         several. lag: Time in which the load follows the reaction [s]; results differ from those of no lag in proportion
-        to it. Explicit methods and fixed steps need one as long as their steps.
+        to it. Explicit methods and fixed steps need one as long as their steps; runs with ``impacts="stepping"`` take
+        the load of each step with the contact forces of the one before. Impacts cause no friction in joints.
         """
         name, who = self._force_name(name)
         found = self._joint(who, joint)

@@ -1,7 +1,8 @@
 """Limits of joint coordinates: stops that are struck with restitution, or pressed with stiffness and damping.
 
 Stops that are struck are contacts of rigid bodies whose gap is the distance of the coordinate from its limit, for an
-angle at a lever (:class:`bellcrank.contact.shapes.Stop`).
+angle at a lever (:class:`bellcrank.contact.shapes.Stop`). The stop of an angle exerts a couple, its normal force times
+the lever, so that bearings feel nothing of it wherever it is built.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.base.keys import NUMBER, Keys, may
-from bellcrank.contact.shapes import Stop
+from bellcrank.contact.shapes import ConeStop, Stop
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
-from bellcrank.model.forces.element import ANGLES, COORDINATE, ForceMethod
+from bellcrank.model.forces.element import COORDINATE, ForceMethod
 from bellcrank.model.forces.joint_force import OnCoordinate
 from bellcrank.model.joints import Joint
 from bellcrank.model.joints.joint import SHIFTS
@@ -80,6 +81,8 @@ class JointLimits(OnCoordinate):
     @property
     def turns(self) -> bool:
         """Whether stops of an angle leave a whole turn or more, so that turns must be counted."""
+        if self.coordinate in self.joint.measures:
+            return False
         if self.low is None or self.high is None:
             return True
         return float(self.high) - float(self.low) >= 2.0 * math.pi  # type: ignore[arg-type]
@@ -125,6 +128,8 @@ class JointLimits(OnCoordinate):
     def _stop(self, sign: float, place: float) -> Stop:
         if self.coordinate in SHIFTS:
             return Stop(place, sign, SHIFTS[self.coordinate])
+        if self.coordinate in self.joint.measures:
+            return ConeStop(place, sign, 2, self._lever(), rotates=self.coordinate == "turn")
         low, high = (None if x is None else self.sense * float(x) for x in (self.low, self.high))  # type: ignore[arg-type]
         middle = place + sign * math.pi if low is None or high is None else 0.5 * (low + high)
         # The axes of a universal joint are z of both frames, each seen from the other; angle_b is minus the angle of
@@ -175,7 +180,7 @@ class JointLimitsMethod(ForceMethod):
         name, _ = self._force_name(name)
         who = f"limits {name!r}"
         found = self._joint(who, joint)
-        chosen = found.coordinate(coordinate)
+        chosen = found.measure(coordinate)
         if low is None and high is None:
             raise ModelError(f"{who} have neither low= nor high=; give one of them at least")
         if restitution is not None and stiffness is not None:
@@ -187,6 +192,12 @@ class JointLimitsMethod(ForceMethod):
             for key, given in (("low", low), ("high", high))
         )
         value = self.parameters.value
+        for limit in (first, last) if chosen in found.measures else ():
+            if limit is not None and not 0.0 < value(limit) < math.pi:
+                raise ModelError(
+                    f"{who}: the angle {chosen!r} lies between 0 and pi, and so do its limits; leave out one that "
+                    "does not limit"
+                )
         if first is not None and last is not None and not value(first) < value(last):
             raise ModelError(f"low of {who} is not below high; give low < high")
         if stiffness is not None:
@@ -206,11 +217,6 @@ class JointLimitsMethod(ForceMethod):
             None if x is None else checks.plain_number(f"a limit of {who}", x, why)
             for x in (made.low, made.high)
         )
-        if made.coordinate in ANGLES and {"x", "y"} & set(made.joint.coordinates):
-            raise ModelError(
-                f"{who}: the body moves along x and y too, and no point of it is struck by its turning alone; give "
-                "stiffness= instead"
-            )
         e = between_zero_and_one(who, PLASTIC if restitution is None else restitution)
         made = replace(made, low=low, high=high, restitution=e)
         struck = made.contacts()
@@ -230,7 +236,7 @@ class JointLimitsMethod(ForceMethod):
         several = len(joint.coordinates) > 1
         try:
             for coordinate, own in (given if isinstance(given, Mapping) else {None: given}).items():
-                chosen = joint.coordinate(coordinate)
+                chosen = joint.measure(coordinate)
                 name = f"{joint.name} {chosen} limits" if several else f"{joint.name} limits"
                 self._limited(who, name, joint, chosen, own)
         except ModelError:

@@ -118,10 +118,11 @@ class Joint:
 
     cut: True closes a loop here, False keeps the joint in the tree, None leaves the choice to the analysis.
 
-    Each kind is a class of its own. kind: Its name. keys: Its keys in model files. coordinates: Names of the position
-    coordinates (a quaternion has four). speeds: Names of the speeds, one for each degree of freedom. place, has_axis:
-    What it is drawn from. coincident, perpendicular, offsets: Its equations where it closes a loop, by the primitives
-    of :mod:`bellcrank.mechanics.constraints`: whether the points of A and B coincide, which axes of A and B are
+    Each kind is a class of its own. kind: Its name. keys: Its keys in model files. measures: Names of angles between
+    its frames that are no coordinates. coordinates: Names of the position coordinates (a quaternion has four). speeds:
+    Names of the speeds, one for each degree of freedom. place, has_axis: What it is drawn from. coincident,
+    perpendicular, offsets: Its equations where it closes a loop, by the primitives of
+    :mod:`bellcrank.mechanics.constraints`: whether the points of A and B coincide, which axes of A and B are
     perpendicular, along which axes of A the point of B has no offset. marks: Its picture. plane: What it says of plane
     motion. slider: Whether a body on it looks like a sliding block. cut_first: Whether it is cut rather than others
     with as many equations. in_tree: Whether it can carry a body in the tree.
@@ -129,6 +130,7 @@ class Joint:
 
     kind: ClassVar[str]
     keys: ClassVar[Keys]
+    measures: ClassVar[tuple[str, ...]] = ()
     coordinates: ClassVar[tuple[str, ...]] = ()
     speeds: ClassVar[tuple[str, ...]] = ()
     place: ClassVar[Place] = Place.REQUIRED
@@ -192,6 +194,18 @@ class Joint:
         if not known:
             raise ModelError(f"{who} has no coordinate {name!r}; it has {self._described()}")
         raise unknown_name(f"coordinate of {who}", name, known)
+
+    def measure(self, name: str | None = None) -> str:
+        """As :meth:`coordinate`, or one of the angles besides."""
+        if name in self.measures:
+            assert name is not None
+            return name
+        if self.measures and not self.scalar_coordinates:
+            who = f"{self.kind} joint {self.name!r}"
+            if name is None:
+                raise ModelError(f"{who} has several angles; name one: {', '.join(self.measures)}")
+            raise unknown_name(f"angle of {who}", name, self.measures)
+        return self.coordinate(name)
 
     def _described(self) -> str:
         return "only a quaternion" if self.coordinates else "none at all"

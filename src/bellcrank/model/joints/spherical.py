@@ -9,15 +9,24 @@ import numpy as np
 
 from bellcrank.base.keys import Keys
 from bellcrank.math.arrays import quaternion_of_rotation
-from bellcrank.math.rotations import FullTurn, Turn, from_quaternion, quaternion_rate, to_quaternion
-from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec, add, cross, sub, times, transposed_times
+from bellcrank.math.rotations import (
+    FullTurn,
+    Turn,
+    direction,
+    from_quaternion,
+    half_turn,
+    quaternion_rate,
+    to_quaternion,
+)
+from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec, add, cross, dot, sub, times, transposed_times
 from bellcrank.model.joints.elementary import Array, Elementary, JointFrames, Laid, Twist, Wrench
-from bellcrank.model.joints.joint import PLACED, QUATERNION, TURNING, Joint, Mark, Side, Step
+from bellcrank.model.joints.joint import LIMITED, PLACED, QUATERNION, TURNING, Joint, Mark, Side, Step
 from bellcrank.model.joints.making import JointMethod
 from bellcrank.program.functions import sqrt
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
+    from bellcrank.mechanics.constraints import Seen
     from bellcrank.mechanics.frames import FrameSite, RawLink
     from bellcrank.mechanics.inertia import Inertia
     from bellcrank.mechanics.kinematics import Kinematics
@@ -154,7 +163,13 @@ class Spherical(Joint):
     """A ball joint."""
 
     kind = "spherical"
-    keys = Keys("A ball joint.", *PLACED)
+    keys = Keys(
+        "A ball joint. Its angles: turn, the whole rotation from one frame to the other, and tilt, between their z "
+        "axes [rad].",
+        *PLACED,
+        LIMITED,
+    )
+    measures = ("turn", "tilt")
     coordinates, speeds = QUATERNION, TURNING
     has_axis = False
     coincident = True
@@ -170,13 +185,25 @@ class Spherical(Joint):
     def chain(self) -> list[Step]:
         return [(BALL, self.coordinates)]
 
+    def turn(self, A: Seen, B: Seen, coordinate: str) -> tuple[Vec, Scalar, Scalar]:
+        a, b = [A.axis(k) for k in range(3)], [B.axis(k) for k in range(3)]
+        if coordinate == "tilt":
+            c, sine = dot(a[2], b[2]), cross(a[2], b[2])
+        else:
+            c, sine = half_turn(a, b)
+        axis, s = direction(sine)
+        return axis, c, s
+
 
 class SphericalMethod(JointMethod):
     """Makes spherical joints."""
 
-    def spherical(self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None) -> Spherical:
+    def spherical(
+        self, name: str, a: Side, b: Side, at: Any = None, cut: bool | None = None, limits: Any = None
+    ) -> Spherical:
         """A ball joint; its coordinates are the quaternion (w, x, y, z) of B's axes in A's.
 
-        at: World point in the start pose [m]. a, b, cut: As for :meth:`revolute`.
+        at: World point in the start pose [m]. a, b, cut: As for :meth:`revolute`. limits: Of its angles `turn`, the
+        whole rotation, and `tilt`, between the z axes of its frames: ``{"tilt": (None, 0.5)}`` is a cone.
         """
-        return self._add_joint(Spherical, name, a, b, at, cut=cut)
+        return self._add_joint(Spherical, name, a, b, at, cut=cut, limits=limits)

@@ -19,6 +19,7 @@ from bellcrank.program import jit
 from bellcrank.program.loops import llvm
 from bellcrank.program.loops.layout import Type, declared, words
 from bellcrank.program.loops.translate import Module
+from bellcrank.program.preparing import preparing
 
 OPTIMISE, EFFORT = 1, 2
 """Levels of LLVM's optimiser and code generator for loops."""
@@ -67,14 +68,19 @@ class Entry:
         """Address, function and owner of the machine code."""
         with _lock:
             if self._code is None:
-                module = Module()
-                module.entry(self.function, self.types, "entry")
-                text = llvm.emit(module.functions, "entry")
-                code, _ = jit.compiled(text, lambda: text, EFFORT, OPTIMISE)
-                engine = jit.loaded([code])
-                address = int(engine.get_function_address("entry"))
-                self._code = address, _PROTOTYPE(address), engine
+                with preparing():
+                    self._make()
+            assert self._code is not None
             return self._code
+
+    def _make(self) -> None:
+        module = Module()
+        module.entry(self.function, self.types, "entry")
+        text = llvm.emit(module.functions, "entry")
+        code, _ = jit.compiled(text, lambda: text, EFFORT, OPTIMISE)
+        engine = jit.loaded([code])
+        address = int(engine.get_function_address("entry"))
+        self._code = address, _PROTOTYPE(address), engine
 
 
 class Bound:

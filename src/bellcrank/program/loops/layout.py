@@ -114,7 +114,9 @@ def declared(hint: Any) -> Type:
         return TupleType(tuple(declared(item) for item in typing.get_args(hint)))
     if origin is Annotated:
         array, dimensions = typing.get_args(hint)
-        scalar = typing.get_args(typing.get_args(array)[1])[0]
+        # An alias of NumPy stays one from Python 3.12: NDArray[float64] then names no dtype[float64].
+        scalar = typing.get_args(array)[-1]
+        scalar = (typing.get_args(scalar) or (scalar,))[0]
         return ArrayType("int" if scalar is np.int64 else "real", dimensions)
     raise TypeError(f"{hint} is not a type of the loop language")
 

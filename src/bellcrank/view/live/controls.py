@@ -25,6 +25,7 @@ MARKS = 40
 JUMPS = 200
 """Of them to be chosen from a list."""
 NOWHERE = "(jump to)"
+WHOLE = "off"
 ARROWS = {"force": "forces", "reaction": "reactions", "velocity": "velocities"}
 COLOUR_BAR = (
     '<div style="height:12px;margin:0 1em 0.5em;border-radius:3px;'
@@ -61,6 +62,12 @@ class TimeControls:
                 kind: gui.add_checkbox(words, False, visible=any(a.kind == kind for a in drawn.arrows))
                 for kind, words in ARROWS.items()
             }
+            self.section = gui.add_dropdown("section", (WHOLE, "x", "y", "z"), initial_value=WHOLE)
+            middle, box = drawn.extent(tuple(np.eye(3)))
+            self._extent = [
+                (float(m - 0.5 * b), float(m + 0.5 * b)) for m, b in zip(middle, box, strict=True)
+            ]
+            self.place = gui.add_slider("share of it", 0.0, 1.0, 0.005, 0.5, visible=False)
             self.stress = gui.add_text("stress", "", disabled=True, visible=drawn.stress > 0.0)
             self.pressure = gui.add_text("contact pressure", "", disabled=True, visible=drawn.pressure > 0.0)
             if max(drawn.stress, drawn.pressure) > 0.0:
@@ -71,6 +78,8 @@ class TimeControls:
         self.jump.on_update(self._jumped)
         self.names.on_update(lambda _: viewer.stage.show_names(self.names.value))
         self.follow.on_update(lambda _: viewer._later(self._redraw))
+        self.section.on_update(lambda _: self.show_section())
+        self.place.on_update(lambda _: self.show_section())
         for box in self.arrows.values():
             box.on_update(lambda _: self.show_arrows())
 
@@ -78,6 +87,17 @@ class TimeControls:
         """Those that are ticked."""
         for kind, box in self.arrows.items():
             self.viewer.stage.show_arrows(kind, box.value)
+
+    def show_section(self) -> None:
+        """The section that is chosen."""
+        whole = self.section.value == WHOLE
+        self.place.visible = not whole
+        cut = None
+        if not whole:
+            axis = "xyz".index(self.section.value)
+            low, high = self._extent[axis]
+            cut = axis, low + float(self.place.value) * (high - low)
+        self.viewer.stage.section(cut)
 
     def _show_scales(self) -> None:
         drawn = self.viewer.stage.scene

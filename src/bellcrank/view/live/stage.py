@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.math.rotations import from_quaternion
 from bellcrank.view.placing import GROUND
 from bellcrank.view.scene import Arrows, Deforming, Patches, Scene, rgb
 from bellcrank.view.shapes import darker
@@ -39,6 +40,9 @@ class Stage:
         self.root = api.add_frame("/stage", show_axes=False)
         self.frames = [api.add_frame(f"/stage/body{k}", show_axes=False) for k in range(len(scene.bodies))]
         self.stretching: list[tuple[int, Any]] = []
+        self.cut: tuple[int, float] | None = None
+        self._parts: list[_Part | _Edges] = []
+        self._frame = 0
         self._solids()
         self._grid()
         self.labels = [
@@ -80,6 +84,33 @@ class Stage:
         if kind in self.arrows:
             self.arrows[kind].visible = wanted
 
+    def section(self, cut: tuple[int, float] | None) -> None:
+        """Draw nothing beyond a place on a world axis: its number and the place [m]; None for everything."""
+        self.cut = cut
+        with self.server.atomic():
+            self._cut_parts()
+            for bent in self.deforming:
+                bent.show(self._frame, self.cut)
+
+    def _cut_parts(self) -> None:
+        for part in self._parts:
+            part.cut(None if self.cut is None else self._plane(part.body, self.cut))
+        for body, handle in self.stretching:
+            # What stretches is there or not by its first end.
+            at = self.scene.positions[self._frame, body]
+            handle.visible = self.cut is None or bool(at[self.cut[0]] <= self.cut[1])
+
+    def _plane(self, body: int, cut: tuple[int, float]) -> tuple[Array, float]:
+        """The section in the axes of a body: its normal towards what is cut away, and its distance."""
+        axis, place = cut
+        if body == GROUND:
+            return np.eye(3)[axis], place
+        at, turned = (
+            self.scene.positions[self._frame, body],
+            np.array(from_quaternion(self.scene.quaternions[self._frame, body])),
+        )
+        return turned[axis], place - float(at[axis])
+
     def _arrow_marks(self, arrows: Arrows) -> Any:
         size = self.scene.size
         return self.server.scene.add_arrows(
@@ -95,8 +126,10 @@ class Stage:
 
     def show(self, frame: int) -> None:
         """Move everything to a frame."""
-        scene = self.scene
+        scene, self._frame = self.scene, frame
         with self.server.atomic():
+            if self.cut is not None:
+                self._cut_parts()
             for k, node in enumerate(self.frames):
                 node.position, node.wxyz = scene.positions[frame, k], scene.quaternions[frame, k]
             for k, handle in self.stretching:
@@ -105,7 +138,7 @@ class Stage:
                 if arrows.kind in self.arrows:
                     self.arrows[arrows.kind].points = arrows.drawn(frame, scene.size)
             for bent in self.deforming:
-                bent.show(frame)
+                bent.show(frame, self.cut)
             for pressed in self.patches:
                 pressed.show(frame)
             now, span = scene.time[frame], FLASH * float(np.ptp(scene.time))
@@ -132,10 +165,12 @@ class Stage:
                 edges.setdefault((body, shade), []).append(solid.corners[solid.edges])
         for n, ((body, colour, opacity, ground), parts) in enumerate(found.items()):
             offsets = np.cumsum([0, *(len(corners) for corners, _ in parts)])
+            vertices = np.vstack([corners for corners, _ in parts])
+            faces = np.vstack([f + offset for (_, f), offset in zip(parts, offsets, strict=False)])
             handle = self.server.scene.add_mesh_simple(
                 f"{self._path(body)}/solid{n}",
-                np.vstack([corners for corners, _ in parts]),
-                np.vstack([faces + offset for (_, faces), offset in zip(parts, offsets, strict=False)]),
+                vertices,
+                faces,
                 color=rgb(colour),
                 opacity=None if opacity == 1.0 else opacity,
                 flat_shading=False,
@@ -143,21 +178,23 @@ class Stage:
                 cast_shadow=not ground and opacity == 1.0,
                 receive_shadow=ground,
             )
-            self._stretched(body, handle)
+            if not self._stretched(body, handle):
+                self._parts.append(_Part(body, handle, vertices, faces))
         for n, ((body, colour), lines) in enumerate(edges.items()):
+            ends = np.vstack(lines)
             handle = self.server.scene.add_line_segments(
-                f"{self._path(body)}/edges{n}",
-                np.vstack(lines),
-                rgb(colour),
-                thickness=0.0012 * self.scene.size,
+                f"{self._path(body)}/edges{n}", ends, rgb(colour), thickness=0.0012 * self.scene.size
             )
-            self._stretched(body, handle)
+            if not self._stretched(body, handle):
+                self._parts.append(_Edges(body, handle, ends))
 
-    def _stretched(self, body: int, handle: Any) -> None:
-        """Note what changes its length with the frame that carries it."""
+    def _stretched(self, body: int, handle: Any) -> bool:
+        """Whether a part changes its length with the frame that carries it; such parts are noted."""
         link = body - len(self.scene.bodies) + len(self.scene.links)
-        if link >= 0 and self.scene.links[link].length > 0.0:
-            self.stretching.append((body, handle))
+        if link < 0 or not self.scene.links[link].length > 0.0:
+            return False
+        self.stretching.append((body, handle))
+        return True
 
     @staticmethod
     def _path(body: int) -> str:
@@ -229,6 +266,80 @@ class Stage:
         )
 
 
+class _Part:
+    """A rigid mesh, which a section may cut."""
+
+    def __init__(self, body: int, handle: Any, vertices: Array, faces: NDArray[np.int64]) -> None:
+        self.body, self.handle, self.vertices, self.faces = body, handle, vertices, faces
+        self.plane: tuple[Array, float] | None = None
+
+    def cut(self, plane: tuple[Array, float] | None) -> None:
+        """Show what lies before a plane; all where None."""
+        if plane is None and self.plane is None:
+            return
+        self.plane = plane
+        vertices, faces = (
+            (self.vertices, self.faces) if plane is None else clipped(self.vertices, self.faces, *plane)
+        )
+        self.handle.visible = bool(len(faces))
+        if len(faces):
+            self.handle.vertices, self.handle.faces = vertices.astype(np.float32), faces.astype(np.uint32)
+
+
+class _Edges:
+    """Lines of a rigid body, which a section may cut."""
+
+    def __init__(self, body: int, handle: Any, ends: Array) -> None:
+        self.body, self.handle, self.ends = body, handle, ends
+        self.whole = True
+
+    def cut(self, plane: tuple[Array, float] | None) -> None:
+        """Show what lies before a plane; all where None."""
+        if plane is None and self.whole:
+            return
+        ends, self.whole = self.ends, plane is None
+        if plane is not None:
+            height = ends @ plane[0] - plane[1]
+            ends, height = ends[height.min(axis=1) < 0.0], height[height.min(axis=1) < 0.0]
+            low, high = height.min(axis=1), height.max(axis=1)
+            share = np.where(high > 0.0, low / np.where(high > 0.0, low - high, 1.0), 1.0)[:, None]
+            row = np.arange(len(ends))
+            first, last = ends[row, height.argmin(axis=1)], ends[row, height.argmax(axis=1)]
+            ends = np.stack([first, first + share * (last - first)], axis=1)
+        self.handle.visible = bool(len(ends))
+        if len(ends):
+            self.handle.points = ends.astype(np.float32)
+
+
+def clipped(
+    vertices: Array, faces: NDArray[np.int64], normal: Array, distance: float
+) -> tuple[Array, NDArray[np.int64]]:
+    """The part of a mesh on the side of a plane away from its normal."""
+    height = vertices @ normal - distance
+    beyond = (height > 0.0)[faces]
+    count = beyond.sum(axis=1)
+    made, corners = [faces[count == 0]], [vertices]
+    first = len(vertices)
+    for many in (1, 2):
+        crossing = faces[count == many]
+        if not len(crossing):
+            continue
+        # The lone corner first: that beyond where there is one, that before where there are two.
+        lone = np.argmax(beyond[count == many] == (many == 1), axis=1)
+        a, b, c = (np.take_along_axis(crossing, ((lone + k) % 3)[:, None], axis=1)[:, 0] for k in range(3))
+        new = []
+        for other in (b, c):
+            share = height[a] / (height[a] - height[other])
+            corners.append(vertices[a] + share[:, None] * (vertices[other] - vertices[a]))
+            new.append(first + np.arange(len(crossing)))
+            first += len(crossing)
+        if many == 1:
+            made += [np.column_stack([new[0], b, c]), np.column_stack([new[0], c, new[1]])]
+        else:
+            made.append(np.column_stack([a, new[0], new[1]]))
+    return np.vstack(corners), np.vstack(made)
+
+
 class _Bent:
     """A flexible body: its surface, beams as round bars, in bins of stress colour."""
 
@@ -248,7 +359,7 @@ class _Bent:
         ]
         self.show(0)
 
-    def show(self, frame: int) -> None:
+    def show(self, frame: int, cut: tuple[int, float] | None = None) -> None:
         d = self.drawn
         points, faces = d.skin(frame), d.skin_faces
         bins = np.zeros(len(faces), dtype=int)
@@ -256,12 +367,14 @@ class _Bent:
             share = (d.stress[frame] / self.most)[d.skin_points]
             bins = np.clip((BINS * share[faces].mean(axis=1)).astype(int), 0, BINS - 1)
         for n, mesh in enumerate(self.surface):
-            here = faces[bins == n]
+            here, corners = faces[bins == n], points
+            if cut is not None:
+                corners, here = clipped(points, here, np.eye(3)[cut[0]], cut[1])
             mesh.visible = bool(len(here))
             if len(here):
                 used, numbered = np.unique(here, return_inverse=True)
                 mesh.vertices, mesh.faces = (
-                    points[used].astype(np.float32),
+                    corners[used].astype(np.float32),
                     numbered.reshape(-1, 3).astype(np.uint32),
                 )
 

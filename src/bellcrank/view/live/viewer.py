@@ -150,6 +150,7 @@ class Viewer(Player):
             self.stage.remove()
             self.stage = Stage(self.server, self._scene, result.impacts, self.controls.names.value)
             self.controls.show_arrows()
+            self.controls.show_section()
             self.time = float(np.clip(self.time, self._scene.time[0], self._scene.time[-1]))
             self._drawn = -1
         self.controls.take(result.time, jumps(result))

@@ -513,7 +513,8 @@ window.addEventListener("keydown", e => {
   else if (e.key === "Home") go(t0);
   else if (e.key === "End") go(t1);
 });
-new ResizeObserver(() => { dirty = true; }).observe(canvas);
+// Before it is shown in its new size: otherwise the old picture would be stretched for a moment.
+new ResizeObserver(() => draw()).observe(canvas);
 // A link may name the time it wants to show: animation.html#t=1.5
 const asked = /[#&]t=([-+.\deE]+)/.exec(location.hash);
 if (asked) go(Number(asked[1]) || t0);

@@ -163,12 +163,12 @@ function draw() {
 const microseconds = s => s < 1e-3 ? (1e6 * s).toFixed(0) + " µs" : (1e3 * s).toFixed(1) + " ms";
 function write() {
   if (!frame) return;
-  const [, time, speed, , , , median, p99, worst, share, late, lag, back] = frame;
+  const [, time, speed, , , , median, p99, worst, share, late, now, back] = frame;
   el("speed").textContent = (3.6 * speed).toFixed(0);
   el("clock").textContent = time.toFixed(1) + " s";
   el("median").textContent = microseconds(median); el("p99").textContent = microseconds(p99);
   el("worst").textContent = microseconds(worst); el("share").textContent = (100 * share).toFixed(1) + " %";
-  el("late").textContent = late.toFixed(0); el("lag").textContent = microseconds(lag);
+  el("late").textContent = late.toFixed(0); el("lag").textContent = microseconds(now);
   ["steer", "throttle", "brake"].forEach((name, i) => {
     const v = name === "steer" ? -frame[3] : frame[3 + i], m = el("is-" + name).style, whole = name === "brake";
     m.left = (whole ? 0 : 50 + 50 * Math.min(0, v)) + "%"; m.width = (whole ? 100 : 50) * Math.abs(v) + "%";
