@@ -13,7 +13,17 @@ from bellcrank.math.rotations import Turn, out
 from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub
 from bellcrank.model import checks
 from bellcrank.model.joints.elementary import Twist, Wrench
-from bellcrank.model.joints.joint import ALONG, LIMITED, PLACED, Displaced, Joint, Mark, Side, Step, angle_about_z
+from bellcrank.model.joints.joint import (
+    ALONG,
+    LIMITED,
+    PLACED,
+    Displaced,
+    Joint,
+    Mark,
+    Side,
+    Step,
+    angle_about_z,
+)
 from bellcrank.model.joints.making import JointMethod
 from bellcrank.model.joints.revolute import AboutZ
 from bellcrank.program.functions import cos, sin
