@@ -52,7 +52,7 @@ class System(
 
     def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81), zero: Zero | str = Zero.AXES) -> None:
         super().__init__(name)
-        self.zero = Zero(checks.choice(f"zero of system {name!r}", zero, [item.value for item in Zero]))
+        self._zero = Zero(checks.choice(f"zero of system {name!r}", zero, [item.value for item in Zero]))
         self._gravity: Vec = checks.vector(f"gravity of system {name!r}", gravity)
         if any(isinstance(g, Expr) for g in self._gravity):
             raise ModelError(

@@ -47,8 +47,8 @@ AXES = "xyz"
 SAME_AXIS = 1e-9
 """Two axes with components this close are one: then the rotation coordinate compares the bodies' axes."""
 ROUNDING = 64.0 * float(np.finfo(float).eps)
-"""Of a coordinate in the start pose, over 1 rad or the places that it comes from: a product of four rotations and a sum of
-four places round by some ten units in the last place."""
+"""Of a coordinate in the start pose, over 1 rad or the places that it comes from: a product of four rotations and a sum
+of four places round by some ten units in the last place."""
 
 PLACED = (
     must("a", SIDE, "First side: a body, or a point or frame of one."),

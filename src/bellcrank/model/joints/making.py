@@ -117,7 +117,7 @@ class JointMethod:
 
     parameters: ParameterTable
     joints: dict[str, Joint]
-    zero: Zero = Zero.AXES
+    _zero: Zero = Zero.AXES
 
     if TYPE_CHECKING:
 
@@ -126,6 +126,11 @@ class JointMethod:
         def _body_or_frame(self, who: str, given: Any) -> Body | Frame: ...
 
         def _limit(self, joint: Joint, given: Any) -> None: ...
+
+    @property
+    def zero(self) -> Zero:
+        """Where the coordinates of its joints are zero."""
+        return self._zero
 
     def _add_joint(
         self,
