@@ -175,6 +175,12 @@ TOP = Keys(
     must("bellcrank", {"const": 1}, "Version of the format."),
     must("name", NAME, "Name of the system."),
     may("gravity", VECTOR3, "Acceleration of free fall in world axes [m/s^2]; (0, 0, -9.81) where missing."),
+    may(
+        "zero",
+        words(*(zero.value for zero in joints.Zero)),
+        "Where coordinates of joints are zero: axes, where their frames coincide, or described, in the described pose; "
+        "axes where missing.",
+    ),
     may("parameters", section(ref("parameter")), "Numbers that can change without compiling anew, by name."),
     may(
         "definitions",

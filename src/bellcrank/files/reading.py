@@ -26,6 +26,7 @@ from bellcrank.model.contact_keys import CONTACT
 from bellcrank.model.contacts import PlacedShape
 from bellcrank.model.forces.limits import STOPS, Limits
 from bellcrank.model.forces.road import ARGUMENTS
+from bellcrank.model.joints import Zero
 from bellcrank.model.visuals import Visual
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.roads.kinds import ROADS
@@ -73,7 +74,8 @@ class _Reader:
         self.top = Fields(self.scope, root, "a model file", layout.TOP)
         self._check_version()
         with self.top.blamed():
-            self.system = System(self.top.word("name"))
+            zero = self.top.word("zero", [*Zero]) if "zero" in self.top else Zero.AXES
+            self.system = System(self.top.word("name"), zero=zero)
         self._parameters()
         for key, node in self._section("definitions"):
             self.scope.define(key, node)

@@ -47,6 +47,7 @@ from bellcrank.model.forces import ContactForce, ForceElement
 from bellcrank.model.forces.road import ARGUMENTS
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
+from bellcrank.model.joints import Zero
 from bellcrank.model.states import StateVariable
 from bellcrank.model.visuals import Visual
 from bellcrank.program.graph import Graph
@@ -151,6 +152,8 @@ class _Writer:
         body = replaced(body, iter(texts))
         head: dict[str, Any] = {"bellcrank": int(layout.VERSION), "name": system.name}
         gravity = body.pop("gravity")
+        if system.zero is not Zero.AXES:
+            head["zero"] = system.zero.value
         if system.parameters.own():
             head["parameters"] = {p.name: _parameter(p) for p in system.parameters.values() if not p.internal}
         if definitions:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bellcrank.base.words import counted
 from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.model.joints.free import Free
-from bellcrank.model.joints.joint import SHIFTS
+from bellcrank.model.joints.joint import SHIFTS, Zero
 from bellcrank.topology import describe
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def describe_mechanism(mechanism: Mechanism) -> str:
         lines.append(text)
     names = mechanism.speed_names
     lines += ["", "independent speeds: " + ", ".join(names[i] for i in mechanism.partition.independent)]
+    if mechanism.system.zero is Zero.DESCRIBED:
+        lines += ["", "all coordinates count from the described pose"]
     offsets = described_coordinates(mechanism)
     if offsets:
         lines += ["", "coordinates that are not zero in the described pose:"]

@@ -15,7 +15,7 @@ from bellcrank.model.collisions import CollisionMethods
 from bellcrank.model.constraints import ConstraintMethods
 from bellcrank.model.forces import ForceMethods
 from bellcrank.model.initials import InitialMethods
-from bellcrank.model.joints import JointMethods
+from bellcrank.model.joints import JointMethods, Zero
 from bellcrank.model.motion_methods import MotionMethods
 from bellcrank.model.parameters import Parameter
 from bellcrank.model.study_methods import StudyMethods, provided_by
@@ -45,10 +45,14 @@ class System(
 
     Any physical number (mass, inertia, points, stiffness, gravity) may be an expression of
     :meth:`parameter`; such numbers stay inputs of the compiled program.
+
+    zero: With "described" every coordinate of a joint is zero in the pose in which the bodies are described; with
+    "axes" where the frames of the joint coincide, so that angles compare the axes of the bodies.
     """
 
-    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81), zero: Zero | str = Zero.AXES) -> None:
         super().__init__(name)
+        self._zero = Zero(checks.choice(f"zero of system {name!r}", zero, [item.value for item in Zero]))
         self._gravity: Vec = checks.vector(f"gravity of system {name!r}", gravity)
         if any(isinstance(g, Expr) for g in self._gravity):
             raise ModelError(

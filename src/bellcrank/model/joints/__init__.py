@@ -22,7 +22,7 @@ from bellcrank.model.joints.cylindrical import Cylindrical, CylindricalMethod
 from bellcrank.model.joints.distance import Distance, DistanceMethod
 from bellcrank.model.joints.fixed import Fixed, FixedMethod
 from bellcrank.model.joints.free import Free, FreeMethod
-from bellcrank.model.joints.joint import SAME_AXIS, Joint, Side
+from bellcrank.model.joints.joint import SAME_AXIS, Joint, Side, Zero
 from bellcrank.model.joints.making import make_joint
 from bellcrank.model.joints.planar import Planar, PlanarMethod
 from bellcrank.model.joints.prismatic import Prismatic, PrismaticMethod
@@ -61,4 +61,4 @@ KINDS: tuple[type[Joint], ...] = (
 )
 """All kinds of joints, in the order of pages and schemas."""
 
-__all__ = ["KINDS", "SAME_AXIS", "Joint", "JointMethods", "Side", "make_joint"]
+__all__ = ["KINDS", "SAME_AXIS", "Joint", "JointMethods", "Side", "Zero", "make_joint"]

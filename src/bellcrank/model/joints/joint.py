@@ -8,8 +8,8 @@ tree, its equations where it closes a loop, its keys in model files, its picture
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -17,8 +17,15 @@ import numpy as np
 
 from bellcrank.base.keys import AXIS, LIMITS, SIDE, TRUTH_OR_NULL, VECTOR3, Keys, may, must
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.math.arrays import Array, as_mat, rotation_with_z_along, tidy
-from bellcrank.math.tuples import UNIT, Mat, Vec, dot
+from bellcrank.math.arrays import (
+    Array,
+    as_mat,
+    rotation_about_z,
+    rotation_of_quaternion,
+    rotation_with_z_along,
+    tidy,
+)
+from bellcrank.math.tuples import UNIT, Mat, Vec, add, dot, is_zero, matmul, numeric, sub, times
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
 from bellcrank.model.frames import Frame
@@ -39,6 +46,9 @@ SHIFTS = {"displacement": 2, "x": 0, "y": 1, "z": 2}
 AXES = "xyz"
 SAME_AXIS = 1e-9
 """Two axes with components this close are one: then the rotation coordinate compares the bodies' axes."""
+ROUNDING = 64.0 * float(np.finfo(float).eps)
+"""Of a coordinate in the start pose, over 1 rad or the places that it comes from: a product of four rotations and a sum
+of four places round by some ten units in the last place."""
 
 PLACED = (
     must("a", SIDE, "First side: a body, or a point or frame of one."),
@@ -58,6 +68,16 @@ LIMITED = may(
 )
 """The key of a joint whose coordinates may have limits."""
 ALONG = may("axis", AXIS, "Joint axis in the start pose: x, y, z or a world vector.")
+
+
+class Zero(StrEnum):
+    """Where the coordinates of joints are zero."""
+
+    AXES = "axes"
+    """Where the two frames of the joint coincide; those of angles are along the axes of the bodies where these share
+    the axis of the joint."""
+    DESCRIBED = "described"
+    """In the described pose, whatever the joint is made of."""
 
 
 class Place(StrEnum):
@@ -110,6 +130,15 @@ class JointQuantity:
     value: Callable[[Vec, Scalar, Scalar, Callable[[], Vec]], Scalar]
     unit: str
     reaction: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Displaced:
+    """The transform T(shift) left Z right from frame A to frame B, Z being the one where all coordinates are zero."""
+
+    shift: Vec
+    left: Array
+    right: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +258,66 @@ class Joint:
         """The coordinates that fit a relative position p and rotation R of B in A's axes best."""
         raise NotImplementedError
 
+    def displaced(self, coordinates: Mapping[str, float]) -> Displaced:
+        """What the coordinates do beyond the transform at zero."""
+        shift = [0.0, 0.0, 0.0]
+        for name in self.scalar_coordinates:
+            if name in SHIFTS:
+                shift[SHIFTS[name]] = coordinates[name]
+        turn = np.eye(3)
+        if self.has_quaternion:
+            turn = rotation_of_quaternion(np.array([coordinates[name] for name in QUATERNION]))
+        elif "angle" in coordinates:
+            turn = rotation_about_z(coordinates["angle"])
+        return Displaced((shift[0], shift[1], shift[2]), np.eye(3), turn)
+
+    def counted_from_start(self) -> Joint:
+        """The same joint with frames that make every coordinate zero in the start pose.
+
+        With the motion T(shift) Rl (zero) Rr of the start pose the frame of A is turned by Rl and that of B back by Rr.
+        One of the two points takes the shift: that of B along the axis of a turn, else that of A, so that the place of
+        the same point of B is the coordinate. A point on a node of a flexible body stays there: between two nodes
+        that lie apart the joint stays as it is.
+        """
+        if not self.coordinates:
+            return self
+        # A rotation matrix may be given to nine digits; then the second pass leaves only rounding.
+        return self._counted()._counted()
+
+    def _counted(self) -> Joint:
+        start = self._start_without_rounding()
+        if not any(start[name] for name in self.coordinates if name != QUATERNION[0]):
+            return self
+        moved = self.displaced(start)
+        shift = moved.shift
+        axes_a = _turned(self.a.rotation, moved.left)
+        axes_b = _turned(self.b.rotation, moved.right.T)
+        a, b = replace(self.a, rotation=axes_a), replace(self.b, rotation=axes_b)
+        if is_zero(shift):
+            return replace(self, a=a, b=b)
+        rigid = [frame.body.member is None for frame in (self.a, self.b)]
+        if not any(rigid):
+            return self
+        along = not self.has_quaternion and is_zero((shift[0], shift[1], 0.0))
+        if rigid[1] and (along or not rigid[0]):
+            b = replace(b, position=sub(self.b.position, times(axes_b, shift)))
+        else:
+            a = replace(a, position=add(self.a.position, times(self.a.rotation, shift)))
+        return replace(self, a=a, b=b)
+
+    def _start_without_rounding(self) -> dict[str, float]:
+        """Coordinates in the start pose; what is rounding of zero is zero, so that no frame is made twice."""
+        found = dict(zip(self.coordinates, self.start_coordinates(), strict=True))
+        size = sum(
+            float(np.abs(x).max())
+            for frame in (self.a, self.b)
+            for x in (checks.numeric(frame.position, frame.body.parameters), frame.body.position)
+        )
+        for name, x in found.items():
+            if abs(x) <= ROUNDING * (size if name in SHIFTS else 1.0):
+                found[name] = 0.0
+        return found
+
     def chain(self) -> list[Step]:
         """The elementary joints between frame a and frame b; matrices are constant rotations between."""
         raise NotImplementedError
@@ -289,6 +378,14 @@ class Joint:
     def settled(self) -> Joint:
         """The joint with what follows from its start pose, where it was drawn from bodies."""
         return self
+
+
+def _turned(axes: Mat, R: Array) -> Mat:
+    """Axes of a frame after a turn in them."""
+    if bool((np.eye(3) == R).all()):
+        return axes
+    turned = matmul(axes, as_mat(R))
+    return as_mat(tidy(np.array(turned))) if numeric(*(x for row in turned for x in row)) else turned
 
 
 FROM_AXES = "an axis in the start pose is made of plain numbers; use frames of both bodies instead"

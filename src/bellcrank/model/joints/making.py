@@ -12,7 +12,7 @@ from bellcrank.math.tuples import ZERO, Mat, Vec
 from bellcrank.model import checks
 from bellcrank.model.bodies import Body
 from bellcrank.model.frames import Frame
-from bellcrank.model.joints.joint import Joint, Place, Side
+from bellcrank.model.joints.joint import Joint, Place, Side, Zero
 from bellcrank.program.trace import Expr
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ class JointMethod:
 
     parameters: ParameterTable
     joints: dict[str, Joint]
+    _zero: Zero = Zero.AXES
 
     if TYPE_CHECKING:
 
@@ -125,6 +126,11 @@ class JointMethod:
         def _body_or_frame(self, who: str, given: Any) -> Body | Frame: ...
 
         def _limit(self, joint: Joint, given: Any) -> None: ...
+
+    @property
+    def zero(self) -> Zero:
+        """Where the coordinates of its joints are zero."""
+        return self._zero
 
     def _add_joint(
         self,
@@ -144,6 +150,8 @@ class JointMethod:
         who = f"{kind.kind} joint {name!r}"
         side_a, side_b = self._body_or_frame(who, a), self._body_or_frame(who, b)
         joint = make_joint(kind, name, side_a, side_b, at, axis, axis_b, cut, **more)
+        if self.zero is Zero.DESCRIBED:
+            joint = cast(_Kind, joint.counted_from_start())
         self.joints[name] = joint
         if limits is not None:
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,17 @@ from bellcrank.math.rotations import Turn, out
 from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub
 from bellcrank.model import checks
 from bellcrank.model.joints.elementary import Twist, Wrench
-from bellcrank.model.joints.joint import ALONG, LIMITED, PLACED, Joint, Mark, Side, Step, angle_about_z
+from bellcrank.model.joints.joint import (
+    ALONG,
+    LIMITED,
+    PLACED,
+    Displaced,
+    Joint,
+    Mark,
+    Side,
+    Step,
+    angle_about_z,
+)
 from bellcrank.model.joints.making import JointMethod
 from bellcrank.model.joints.revolute import AboutZ
 from bellcrank.program.functions import cos, sin
@@ -100,6 +110,9 @@ class Screw(Joint):
         advance = self.pitch * angle
         x, y, z = (p + row[2] * advance for p, row in zip(self.b.position, self.b.rotation, strict=True))
         return replace(self, b=replace(self.b, position=(x, y, z)))
+
+    def displaced(self, coordinates: Mapping[str, float]) -> Displaced:
+        return replace(super().displaced(coordinates), shift=(0.0, 0.0, self.pitch * coordinates["angle"]))
 
     def chain(self) -> list[Step]:
         return [(Thread(self.pitch), self.coordinates)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from bellcrank.base.keys import AXIS, Keys, may
 from bellcrank.errors import ModelError
 from bellcrank.math.arrays import QUARTER_TURN_Y, Array, as_mat, rotation_about_z, tidy
-from bellcrank.math.tuples import Mat, Vec, dot
+from bellcrank.math.tuples import ZERO, Mat, Vec, dot
 from bellcrank.model import checks
 from bellcrank.model.joints.joint import (
     FROM_AXES,
     LIMITED,
     PLACED,
     SAME_AXIS,
+    Displaced,
     Joint,
     Mark,
     Side,
@@ -56,6 +58,9 @@ class Universal(Joint):
 
     def chain(self) -> list[Step]:
         return [(HINGE, ("angle_a",)), _Y_QUARTER, (HINGE, ("angle_b",))]
+
+    def displaced(self, coordinates: Mapping[str, float]) -> Displaced:
+        return Displaced(ZERO, *(rotation_about_z(coordinates[name]) for name in self.coordinates))
 
     def turns_with_b(self, coordinate: str) -> bool:
         return coordinate == "angle_b"
