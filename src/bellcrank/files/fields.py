@@ -91,7 +91,7 @@ def _renamed(node: Entries, who: str, renamed: Mapping[str, str]) -> Entries:
     for formerly, name in renamed.items():
         if formerly in node.keys and name in node.keys:
             raise node.keys[formerly].error(
-                f"{who} has both {name!r} and {formerly!r}, as {name!r} is called in older files; leave {formerly!r} out"
+                f"{who} has both {name!r} and {formerly!r}, what older files call it; leave {formerly!r} out"
             )
     keys = {renamed.get(name, name): key for name, key in node.keys.items()}
     return Entries(node.place, keys, {renamed.get(name, name): value for name, value in node.values.items()})
