@@ -117,7 +117,9 @@ class Keys(Sequence[str]):
             for key in self.keys
         }
         found["properties"] |= {
-            key.formerly: {"description": f"What older files call {key.name}."} | key.takes | {"deprecated": True}
+            key.formerly: {"description": f"What older files call {key.name}."}
+            | key.takes
+            | {"deprecated": True}
             for key in self.keys
             if key.formerly
         }
