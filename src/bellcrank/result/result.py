@@ -154,9 +154,21 @@ class Result:
         parameters: Array,
         contact_forces: Array | None = None,
     ) -> Result:
-        """The mechanism in other states, read by the quantities that are traced for this result."""
-        states = {"time": time, "q": q, "u": u, "du": du, "parameters": parameters}
-        found = replace(self, **states, contact_forces=contact_forces, breaks=None, _computed={})
+        """The mechanism in other states, read by the quantities that are traced for this result.
+
+        time, q, u, du, parameters, contact_forces: As of the result, one row a state.
+        """
+        found = replace(
+            self,
+            time=time,
+            q=q,
+            u=u,
+            du=du,
+            parameters=parameters,
+            contact_forces=contact_forces,
+            breaks=None,
+            _computed={},
+        )
         vars(found)["_reading"] = self._reading
         return found
 
