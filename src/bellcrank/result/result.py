@@ -156,7 +156,7 @@ class Result:
     ) -> Result:
         """The mechanism in other states, read by the quantities that are traced for this result.
 
-        time, q, u, du, parameters, contact_forces: As of the result, one row a state.
+        time: [s]. q, u, du, parameters, contact_forces [N]: As those of the result, one row a state.
         """
         found = replace(
             self,
