@@ -228,7 +228,9 @@ def shared(name: str) -> list[str]:
     if len(every) < 5:
         return []
     return [
-        key for key, value in every[0].items() if key != "kind" and all(k.get(key) == value for k in every)
+        key
+        for key, value in every[0].items()
+        if key != "kind" and not value.get("deprecated") and all(k.get(key) == value for k in every)
     ]
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from bellcrank.contact import ContactNote, Mesh, Sampled
 from bellcrank.errors import ModelError
-from bellcrank.files import dumps, load, loads
+from bellcrank.files import ModelFileError, dumps, load, loads, schema
 from bellcrank.files.packed import packed
 from contact.test_sampled import on_sphere
 
@@ -106,3 +107,46 @@ def test_a_mesh_of_an_older_file_touches_by_its_field(tmp_path: Path) -> None:
     path.write_text(SLAB.format(law="kelvin-voigt", more="damping: 10.0"))
     with pytest.raises(ModelError, match="give restitution"):
         load(path)
+
+
+PLACES = """
+bellcrank: 1
+name: old
+bodies:
+  part: {mass: 1.0, inertia: [1, 1, 1]}
+contacts:
+  touch:
+    a: {kind: plane, body: ground, PLACE: [0, 0, -1]}
+    b: {kind: union, body: part, PLACE: [0, 0.1, 0], parts: [{kind: sphere, radius: 0.1, PLACE: [0.2, 0, 0]}]}
+    treatment: continuous
+    young: 1e6
+joints:
+  flight: {kind: free, a: {body: ground, position: [0, 0, 0.5]}, b: part}
+visuals:
+  - {shape: {kind: sphere, body: part, radius: 0.1, PLACE: [0, 0, 0.3]}}
+"""
+
+
+def test_the_place_of_a_shape_has_the_name_it_has_in_python() -> None:
+    """Older files call it position; saved again they say `at`. Of points, position is in the axes of the body."""
+    jsonschema = pytest.importorskip("jsonschema")
+    valid = jsonschema.Draft202012Validator(schema()).is_valid
+    old, new = (PLACES.replace("PLACE", name) for name in ("position", "at"))
+    system = loads(new)
+    a, b = (system.forces["touch"].contact.a, system.forces["touch"].contact.b)
+    assert a.frame.position == (0.0, 0.0, -1.0)
+    assert b.frame.position == (0.0, 0.1, 0.0)
+    assert list(b.shape.parts[0].at) == [0.2, 0.0, 0.0]
+    assert system.bodies["part"].visuals[0].frame.position == (0.0, 0.0, 0.3)
+    saved = dumps(system)
+    assert dumps(loads(old)) == saved == dumps(loads(saved))
+    assert saved.count("at: [") == 4
+    assert saved.count("position: [") == 1
+    assert valid(yaml.safe_load(old))
+    assert valid(yaml.safe_load(new))
+    for place in ("PLACE: [0, 0.1, 0]", "PLACE: [0.2, 0, 0]"):
+        twice = PLACES.replace(place, f"at: [0, 0, 1], {place}").replace("PLACE", "position")
+        assert not valid(yaml.safe_load(twice))
+        with pytest.raises(ModelFileError, match="has both 'at' and 'position'") as caught:
+            loads(twice, "old.yaml")
+        assert caught.value.line == PLACES.split(place)[0].count("\n") + 1

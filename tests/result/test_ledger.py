@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.result import storage
+from bellcrank.batch.readout import readout
+from bellcrank.quantities import multipliers
+from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.result import ledger, storage
 from integrate.test_skew_linkage import skew_linkage
 
 
@@ -145,3 +148,28 @@ def test_it_closes_over_a_jump_to_positions_that_are_not_on_the_loops() -> None:
     run = skew_linkage().simulate(1.0, tolerance=1e-9, output=1000, progress=False, events=[shake])
     assert run.ledger.relative_residual < 1e-7
     assert abs(run.ledger.events[-1]) > 0.1
+
+
+def test_multipliers_are_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the ledger with all the motion between outputs and jumps, and for reactions; batches once for all runs."""
+    traced: list[object] = []
+    terms = multipliers.multiplier_terms
+
+    def counted(s: Snapshot, kept: tuple[int, ...]) -> Any:
+        traced.append(s)
+        return terms(s, kept)
+
+    monkeypatch.setattr(multipliers, "multiplier_terms", counted)
+    kick = bc.Event("kicked", lambda m: m["t"] - 0.05, jump=lambda state, p: replace(state, u=1.2 * state.u))
+    system = bc.load(Path(__file__).parents[2] / "examples" / "four_bar.yaml")
+    run = system.simulate(0.1, tolerance=1e-9, output=3, progress=False, events=[kick])
+    assert not ledger.shows_enough(run)
+    assert run.ledger.relative_residual < 1e-7
+    reactions = [name for name in run.names if name.endswith(".force")][:2]
+    found = run.compute(reactions)
+    assert len(traced) == 1
+    read = readout(run.mechanism, reactions)
+    for _ in range(3):
+        values = read.of(run)
+    assert len(traced) == 2
+    np.testing.assert_array_equal(values, np.hstack([np.asarray(f).reshape(len(run), -1) for f in found]))

@@ -23,7 +23,8 @@ class Key:
     arguments: Those of a function. python: Name of the argument, and of the attribute, that it becomes in Python, where
     that is not its own. plain: Whether parameters may not stand in it. dimensions: Of an array. whole: The least and
     the greatest whole number that it takes, where it takes no others. files: Endings of the files beside the model
-    that it may name. old: Of a key that only older files have, why it is ignored.
+    that it may name. old: Of a key that only older files have, why it is ignored. formerly: What older files call it,
+    of a key that may be missing.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Key:
     whole: tuple[int, int] | None = None
     files: tuple[str, ...] = ()
     old: str = ""
+    formerly: str = ""
 
     @property
     def attribute(self) -> str:
@@ -53,6 +55,7 @@ class Options(TypedDict, total=False):
     whole: tuple[int, int] | None
     files: tuple[str, ...]
     old: str
+    formerly: str
 
 
 def must(
@@ -98,6 +101,11 @@ class Keys(Sequence[str]):
         return len(self.keys)
 
     @property
+    def renamed(self) -> dict[str, str]:
+        """Names of keys by what older files call them."""
+        return {key.formerly: key.name for key in self.keys if key.formerly}
+
+    @property
     def schema(self) -> Schema:
         """Of a mapping with these keys and no others."""
         found: Schema = {"description": self.text} if self.text else {}
@@ -108,6 +116,15 @@ class Keys(Sequence[str]):
             | ({"deprecated": True} if key.old else {})
             for key in self.keys
         }
+        found["properties"] |= {
+            key.formerly: {"description": f"What older files call {key.name}."}
+            | key.takes
+            | {"deprecated": True}
+            for key in self.keys
+            if key.formerly
+        }
+        if twice := [{"required": [name, formerly]} for formerly, name in self.renamed.items()]:
+            found["not"] = {"anyOf": twice}
         if needed := [key.name for key in self.keys if key.needed]:
             found["required"] = needed
         return found | self.rules

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
-from bellcrank.quantities.multipliers import multipliers
+from bellcrank.quantities.multipliers import Multipliers
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.result.result import Result
@@ -33,10 +32,9 @@ class Readout:
     names: tuple[str, ...]
     units: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
-    with_multipliers: bool
+    multipliers: Multipliers | None
     program: Program
     kernel: Kernel
-    tracing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def rows(self, t: Array, q: Array, u: Array, du: Array, p: Array, contacts: Array | None = None) -> Array:
         """One row of numbers for every state given; contacts: their forces, as a result holds them."""
@@ -52,11 +50,9 @@ class Readout:
         if contacts is None:
             contacts = np.zeros((len(t), len(self.snapshot.contact_inputs)))
         x = np.hstack([t[:, None], q, u, du, mu, p, contacts])
-        if self.with_multipliers:
+        if self.multipliers is not None:
             first = 1 + q.shape[1] + 2 * u.shape[1]
-            # The multipliers are traced anew each time, into a graph that all threads share.
-            with self.tracing:
-                x[:, first : first + mu.shape[1]] = multipliers(self.snapshot, self.mechanism.kept, x.T).T
+            x[:, first : first + mu.shape[1]] = self.multipliers.at(x.T).T
         return x
 
     @property
@@ -98,7 +94,8 @@ def _traced(mechanism: Mechanism, names: Sequence[str]) -> Readout:
         shapes.append(quantity.shape(components, len(picked)))
     program = Program.of(snapshot.inputs, outputs, "quantities")
     kernel = compile_program(program, LANES)
-    return Readout(m, snapshot, tuple(names), tuple(units), tuple(shapes), needs, program, kernel)
+    multipliers = Multipliers(snapshot, m.kept) if needs else None
+    return Readout(m, snapshot, tuple(names), tuple(units), tuple(shapes), multipliers, program, kernel)
 
 
 __all__ = ["Readout", "readout"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from bellcrank.base.keys import Keys
 from bellcrank.errors import ModelError, TracedBranch
 from bellcrank.files.documents import Entries, Items, Node, Text
 from bellcrank.files.grammar import QUOTES
@@ -22,6 +23,8 @@ class Fields:
     def __init__(self, scope: Scope, node: Node, who: str, known: Sequence[str]) -> None:
         if not isinstance(node, Entries):
             raise node.error(f"{who} must be a mapping of {', '.join(known)}, not {node.described}")
+        if isinstance(known, Keys) and not known.renamed.keys().isdisjoint(node.keys):
+            node = _renamed(node, who, known.renamed)
         self.scope = scope
         self.node = node
         self.who = who
@@ -81,6 +84,17 @@ class Fields:
             if subject and subject[1] in self.node.values:
                 blamed = self.node.values[subject[1]]
             raise blamed.error(str(error)) from error
+
+
+def _renamed(node: Entries, who: str, renamed: Mapping[str, str]) -> Entries:
+    """A mapping with the keys of older files under the names they have now."""
+    for formerly, name in renamed.items():
+        if formerly in node.keys and name in node.keys:
+            raise node.keys[formerly].error(
+                f"{who} has both {name!r} and {formerly!r}, what older files call it; leave {formerly!r} out"
+            )
+    keys = {renamed.get(name, name): key for name, key in node.keys.items()}
+    return Entries(node.place, keys, {renamed.get(name, name): value for name, value in node.values.items()})
 
 
 def word(node: Node, what: str, choices: Sequence[str] = ()) -> str:

@@ -384,7 +384,7 @@ class _Reader:
         kind, fields = self.values.kind(SHAPES, node, what)
         body = self._body_named(fields.get("body"), f"body of {what}")
         turned = fields.matrix("rotation") if "rotation" in fields else None
-        at: Any = fields.vector("position") if "position" in fields else (0.0, 0.0, 0.0)
+        at: Any = fields.vector("at") if "at" in fields else (0.0, 0.0, 0.0)
         if "node" in fields:
             at = self._node(fields, body).position
         with fields.blamed():

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.base.keys import Keys, Kinds
+from bellcrank.base.keys import VECTOR3, Keys, Kinds, may
 from bellcrank.contact.bezier import BezierGrid
 from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.parametric import Parametric
@@ -19,14 +19,15 @@ from bellcrank.files.documents import Node
 from bellcrank.files.fields import Fields
 from bellcrank.files.values import ValueReader, ValueWriter
 from bellcrank.files.yaml_text import Flow
-from bellcrank.model.frames import ON_BODY
+from bellcrank.model.frames import on_body
 
 CLASSES: tuple[type[Shape], ...] = (*KINDS, BezierGrid, Parametric, Sampled, Mesh, Skin, RodSkin)
 _KEYS = {
     name: keys for shape in CLASSES for name, keys in ((shape.kind, shape.keys), *shape.old_kinds.items())
 }
 _MADE = {name: shape for shape in CLASSES for name in (shape.kind, *shape.old_kinds)}
-SHAPES = Kinds(kinds={name: Keys(keys.text, *ON_BODY, *keys.keys) for name, keys in _KEYS.items()})
+_ON_BODY = on_body(may("at", VECTOR3, "Origin in body axes [m].", formerly="position"))
+SHAPES = Kinds(kinds={name: Keys(keys.text, *_ON_BODY, *keys.keys) for name, keys in _KEYS.items()})
 PARTS = Kinds(
     "A part of a union: a shape without a body.",
     kinds={name: Keys(keys.text, *PLACED, *keys.keys) for name, keys in _KEYS.items()},

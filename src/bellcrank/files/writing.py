@@ -309,7 +309,8 @@ class _Writer:
         return {"shape": shape, "colour": visual.colour, "opacity": opacity}
 
     def _placed(self, placed: PlacedShape) -> Flow:
-        result = Flow(self._frame(replace(placed.frame, name=""), True))
+        frame = self._frame(replace(placed.frame, name=""), True)
+        result = Flow({"at" if key == "position" else key: value for key, value in frame.items()})
         entries = shape_entries(self.values, placed.shape.whole)
         return Flow({"kind": entries.pop("kind"), **result, **entries})
 

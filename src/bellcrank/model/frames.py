@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from bellcrank.base.keys import MATRIX, TEXT, VECTOR3, Keys, may, must
+from bellcrank.base.keys import MATRIX, TEXT, VECTOR3, Key, Keys, may, must
 from bellcrank.math.arrays import Array
 from bellcrank.math.tuples import UNIT, Mat, Vec
 from bellcrank.model import checks
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from bellcrank.model.bodies import Body
 
 
-ON_BODY = (
-    must("body", TEXT, "Name of the body; ground is one."),
-    may("position", VECTOR3, "Origin in body axes [m]."),
-    may("rotation", MATRIX, "Rows of the matrix whose columns are the frame's axes in body axes."),
-    may("node", TEXT, "Node of a flexible body, instead of position."),
-)
-"""Keys of model files that say where something is fixed in a body."""
+def on_body(origin: Key) -> tuple[Key, ...]:
+    """Keys of model files that say where something is fixed in a body, its origin by the key `origin`."""
+    return (
+        must("body", TEXT, "Name of the body; ground is one."),
+        origin,
+        may("rotation", MATRIX, "Rows of the matrix whose columns are the frame's axes in body axes."),
+        may("node", TEXT, f"Node of a flexible body, instead of {origin.name}."),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Frame:
 
     keys: ClassVar[Keys] = Keys(
         "A point, or a frame, fixed in a body.",
-        *ON_BODY,
+        *on_body(may("position", VECTOR3, "Origin in body axes [m].")),
         may("at", VECTOR3, "World point in the start pose [m], instead of position; plain numbers."),
         may("name", TEXT, "Name of the frame."),
     )

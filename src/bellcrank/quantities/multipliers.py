@@ -40,23 +40,29 @@ def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], 
     return needed, [row_over_speeds(s, s.equations[e]) for e in kept]
 
 
-def multipliers(s: Snapshot, kept: tuple[int, ...], states: Array) -> Array:
-    """J^T mu = f - Q (Ahn and Lee, 1994, equation 16, with mu = -lambda), for every column of `states`.
+class Multipliers:
+    """J^T mu = f - Q (Ahn and Lee, 1994, equation 16, with mu = -lambda), traced once and solved in many states.
 
     Only kept equations carry force: how much redundant ones carry is not determined by rigid bodies.
     """
-    n, m = s.linkage.speeds, len(s.mu)
-    if not kept:
-        return np.zeros((m, states.shape[1]))
-    needed, rows = multiplier_terms(s, kept)
-    entries = [(i, j) for i, row in enumerate(rows) for j in row]
-    values = evaluate(Program.of(s.inputs, [*needed, *(rows[i][j] for i, j in entries)]), states)
-    count = states.shape[1]
-    J = np.zeros((count, len(kept), n))
-    for k, (i, j) in enumerate(entries):
-        J[:, i, j] = values[n + k]
-    result = np.zeros((m, count))
-    for c in range(count):
-        solution = np.linalg.lstsq(J[c].T, values[:n, c], rcond=None)[0]
-        result[list(kept), c] = solution
-    return result
+
+    def __init__(self, s: Snapshot, kept: tuple[int, ...]) -> None:
+        self.kept, self.speeds, self.equations = kept, s.linkage.speeds, len(s.mu)
+        needed, rows = multiplier_terms(s, kept) if kept else ([], [])
+        self.entries = [(i, j) for i, row in enumerate(rows) for j in row]
+        self.program = Program.of(s.inputs, [*needed, *(rows[i][j] for i, j in self.entries)], "multipliers")
+
+    def at(self, states: Array) -> Array:
+        """All multipliers, (equations, k), for every column of `states`; those of redundant equations are zero."""
+        n, count = self.speeds, states.shape[1]
+        result = np.zeros((self.equations, count))
+        if not self.kept:
+            return result
+        values = evaluate(self.program, states)
+        J = np.zeros((count, len(self.kept), n))
+        for k, (i, j) in enumerate(self.entries):
+            J[:, i, j] = values[n + k]
+        for c in range(count):
+            solution = np.linalg.lstsq(J[c].T, values[:n, c], rcond=None)[0]
+            result[list(self.kept), c] = solution
+        return result

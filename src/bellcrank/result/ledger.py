@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,11 +168,16 @@ def _smooth(result: Result, powers: Sequence[NDArray[np.float64]]) -> bool:
 def _along(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64]]:
     """The running integrals over the motion between the outputs."""
     found = [np.zeros_like(result.time) for _ in powers]
-    for piece in provided("motion between outputs")(result):
+    pieces = provided("motion between outputs")(result)
+    states = [(p.time[:, None], p.q, p.u, p.du, p.parameters) for p in pieces]
+    t, *rest = (np.vstack(parts) for parts in zip(*states, strict=True))
+    ends = np.cumsum([len(p) for p in pieces])[:-1]
+    between = [np.split(np.asarray(p), ends) for p in result.at_states(t[:, 0], *rest).compute(powers)]
+    for k, piece in enumerate(pieces):
         inside = (result.time > piece.time[0]) & (result.time <= piece.time[-1])
         at = np.searchsorted(piece.time, result.time[inside])
-        for total, power in zip(found, piece.compute(powers), strict=True):
-            passed = work(piece.time, np.asarray(power))
+        for total, power in zip(found, between, strict=True):
+            passed = work(piece.time, power[k])
             total[inside] += passed[at]
             total[result.time > piece.time[-1]] += passed[-1]
     return found
@@ -183,7 +188,5 @@ def _at_breaks(result: Result, powers: Sequence[str]) -> list[NDArray[np.float64
     assert result.breaks is not None
     sizes = [1, *(a.shape[1] for a in (result.q, result.u, result.du, result.parameters))]
     t, q, u, du, p, forces = np.split(result.breaks, np.cumsum(sizes), axis=1)
-    there = replace(
-        result, time=t[:, 0], q=q, u=u, du=du, parameters=p, contact_forces=forces, breaks=None, _computed={}
-    )
+    there = result.at_states(t[:, 0], q, u, du, p, forces)
     return [np.asarray(s) for s in there.compute(powers)]

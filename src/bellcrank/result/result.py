@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.program import Program
-from bellcrank.quantities.multipliers import multipliers
+from bellcrank.quantities.multipliers import Multipliers
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.quantities.traceable import XYZ
@@ -81,6 +81,22 @@ class Happening:
 
 
 @dataclass(frozen=True, eq=False)
+class _Reading:
+    """What is traced of a mechanism to read its states, once for all results that share it."""
+
+    mechanism: Mechanism
+
+    @cached_property
+    def quantities(self) -> Quantities:
+        m = self.mechanism
+        return Quantities(Snapshot(m.system, m.tree, m.mechanics))
+
+    @cached_property
+    def multipliers(self) -> Multipliers:
+        return Multipliers(self.quantities.s, self.mechanism.kept)
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """States over time. ``result["slider.velocity.x"]`` gives any quantity, computed when asked for;
     ``result["rod.point(0.5, 0, 0).velocity"]`` that of any point of a body.
@@ -121,10 +137,40 @@ class Result:
         return f"<Result of {self.mechanism.system.name!r}: {len(self)} outputs, {span}, {self.run.status}>"
 
     @cached_property
+    def _reading(self) -> _Reading:
+        return _Reading(self.mechanism)
+
+    @property
     def quantities(self) -> Quantities:
         """What can be asked for."""
-        m = self.mechanism
-        return Quantities(Snapshot(m.system, m.tree, m.mechanics))
+        return self._reading.quantities
+
+    def at_states(
+        self,
+        time: Array,
+        q: Array,
+        u: Array,
+        du: Array,
+        parameters: Array,
+        contact_forces: Array | None = None,
+    ) -> Result:
+        """The mechanism in other states, read by the quantities that are traced for this result.
+
+        time: [s]. q, u, du, parameters, contact_forces [N]: As those of the result, one row a state.
+        """
+        found = replace(
+            self,
+            time=time,
+            q=q,
+            u=u,
+            du=du,
+            parameters=parameters,
+            contact_forces=contact_forces,
+            breaks=None,
+            _computed={},
+        )
+        vars(found)["_reading"] = self._reading
+        return found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -186,9 +232,7 @@ class Result:
 
     @cached_property
     def _multipliers(self) -> Array:
-        m = self.mechanism
-        snapshot = self.quantities.s
-        return multipliers(snapshot, m.kept, self._states(False))
+        return self._reading.multipliers.at(self._states(False))
 
     @cached_property
     def ledger(self) -> Ledger:

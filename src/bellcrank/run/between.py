@@ -79,7 +79,7 @@ def _piece(result: Result, start: Array, end: float, nodes: int) -> Result:
         here = np.flatnonzero((result.time > t[0]) & (result.time <= end))
         q, u, du, p = (np.vstack([a, b[here]]) for a, b in zip((q, u, du, p), _states(result), strict=True))
         time = np.concatenate([t, result.time[here]])
-        return replace(result, time=time, q=q, u=u, du=du, parameters=p, breaks=None, _computed={})
+        return result.at_states(time, q, u, du, p)
 
 
 def _states(result: Result) -> Sequence[Array]:

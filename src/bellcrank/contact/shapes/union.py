@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
 
 PLACED = (
-    may("position", VECTOR3, "Origin of the part in the frame of the union [m].", python="at", plain=True),
+    may("at", VECTOR3, "Origin of the part in the frame of the union [m].", plain=True, formerly="position"),
     may("rotation", MATRIX, "Rows of the matrix whose columns are the axes of the part there.", plain=True),
 )
 """Keys of model files that say where a part lies, beside those of its shape."""
