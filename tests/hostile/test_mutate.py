@@ -31,7 +31,7 @@ def _misbehaving(path: Path) -> None:
         case b"bare":
             raise KeyError("key")
         case b"greedy":
-            assert len(bytearray(b"x") * (80 << 20)) > 0
+            assert len(bytearray(b"x") * (256 << 20)) > 0
         case b"killed":
             os.abort()
         case b"endless":
