@@ -56,7 +56,7 @@ def hang() -> None:
     assert abs(found / sag - 1.0) < 1e-3
 
 
-def finger(tension: float = 2.0, guides: int = 10, offset: float = 0.004) -> bc.System:
+def finger(tension: float = 2.0, guides: int = 5, offset: float = 0.004) -> bc.System:
     """A core of spring steel with rings through which a cable runs, `offset` [m] from its axis, to the tip."""
     system = bc.System("finger", gravity=(0.0, 0.0, 0.0))
     length = 0.1
@@ -79,13 +79,13 @@ def finger(tension: float = 2.0, guides: int = 10, offset: float = 0.004) -> bc.
 
 def bend() -> None:
     """The curvature of the finger against the moment of its cable over the stiffness of its core."""
-    offset = 0.004
-    rest = finger(offset=offset).equilibrium()
+    guides, offset = 5, 0.004
+    rest = finger(guides=guides, offset=offset).equilibrium()
     tip = rest["core.end.position"]
     # An arc that leaves the palm along x turns by twice the angle of its chord.
     radius = 0.5 * (tip[0] ** 2 + tip[1] ** 2) / tip[1]
     # From ring to ring, an angle of 2 h, the cable is straight: its mean arm about the axis.
-    h = 0.5 * 0.1 / 10 / radius
+    h = 0.5 * 0.1 / guides / radius
     arm = radius * math.sin(h) / h - (radius - offset) * math.cos(h)
     exact = STEEL.young * circle(0.0005).bending_z / (rest["tendon.tension"] * arm)
     print(
@@ -142,7 +142,7 @@ def turn() -> None:
 def pictures() -> None:
     """All three as they bend, in files."""
     chain().simulate(1.0).picture("chain.png", at=1.0)
-    finger(tension=4.0).simulate(0.2).picture("finger.png", at=0.2)
+    finger(tension=4.0, guides=10).simulate(0.2).picture("finger.png", at=0.2)
     run = blade(coupling=1e5, turns=0.5, speed=4.0)
     run.applied_force("wind", run.bodies["blade"].node("end"), lambda: (0.0, 0.0, 2000.0))
     run.simulate(1.0).picture("blade.png", at=1.0)
