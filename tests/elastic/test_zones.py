@@ -86,7 +86,7 @@ def test_the_set_of_contacts_as_a_mechanism_of_its_own(
     for found in (ours, others):
         system, names = rubbing_link(friction, reach, 8e-7 * spin)
         # The contact is let go for a moment after its first impact, a time that a looser tolerance does not resolve.
-        options = {**FINE, "tolerance": 1e-10}
+        options = {**FINE, "tolerance": 1e-12}
         run = system.simulate(3e-5, initial={**START, "pin": (0.0, -spin)}, output=60, **options)
         found += [run.q, run.u, run.du, *(np.asarray(run[f"{n}.force"]) for n in names)]
         found += [np.asarray(run["pin.force"]), np.array([c.time for c in run.contact_changes])]

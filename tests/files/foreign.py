@@ -29,9 +29,6 @@ class Chart:
 
     def single(self, joint: str, coordinate: str, column: int) -> None:
         self.G[self.place[f"{joint}.{coordinate}"], column] = 1.0
-        wheel = self.place.get(f"{joint} armature bearing.angle")
-        if wheel is not None:
-            self.G[wheel, column] = 1.0
 
     def coupled(self, tendon: str) -> None:
         """The slider of a fixed tendon, whose speed is a sum of those of joints."""
@@ -81,7 +78,7 @@ def relative(a: Array, b: Array) -> float:
 
 def _numbered(model: Any, imported: Imported) -> list[tuple[int, str]]:
     """MuJoCo's joints by number, with their names here."""
-    labels = (n for n in imported.system.joints if not n.endswith(("armature bearing", "mount")))
+    labels = (n for n in imported.system.joints if not n.endswith("mount"))
     return list(zip(range(model.njnt), labels, strict=False))
 
 
@@ -156,7 +153,7 @@ def against_mujoco(mujoco: Any, model: Any, imported: Imported, seed: int = 0) -
     for name in [n for n, j in system.joints.items() if j.cut]:
         del system.joints[name]
     geared = {f"{name} coupling" for name in tendons.values()}
-    for name in [n for n in system.couplings if not n.endswith("armature gear") and n not in geared]:
+    for name in [n for n in system.couplings if n not in geared]:
         del system.couplings[name]
     system.constraints.clear()
     system.contacts.clear()

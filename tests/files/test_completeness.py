@@ -265,6 +265,12 @@ ARGUMENTS: dict[str, Values] = {
         "stribeck_speed": (1e-2, 2e-2),
         "coordinate": ("angle", "displacement"),
     },
+    "armature": {
+        "joint": ("slide", "hinge"),
+        "inertia": (0.1, 0.2),
+        "mass": (0.0, 0.3),
+        "coordinate": (None, "angle"),
+    },
     "limits": {
         "joint": ("slide", "hinge"),
         "low": (-0.5, -0.6),

@@ -20,7 +20,7 @@ from bellcrank.model.forces.limits import Limits
 
 Array = NDArray[np.float64]
 
-EFFECTS = ("friction", "stiffness", "armature", "fluid", "gravcomp", "tendons", "equalities", "limits")
+EFFECTS = ("friction", "stiffness", "fluid", "gravcomp", "tendons", "equalities", "limits")
 """What changes the motion all along where it is left out: an error unless it is allowed by name."""
 
 

@@ -1,8 +1,7 @@
 """Import of MJCF, MuJoCo's format: bodies, joints, springs and equality constraints; the rest is listed.
 
 A body with several joints becomes a chain of massless bodies. A joint's coordinate is qpos - ref, so that it
-is zero in the pose of the file. Armature becomes a flywheel on the ground, geared to the joint, which adds to
-the mass matrix just as MuJoCo does. Equality constraints, soft in MuJoCo, are exact here.
+is zero in the pose of the file. Equality constraints, soft in MuJoCo, are exact here.
 """
 
 from __future__ import annotations
@@ -409,6 +408,7 @@ class _Reader:
             self.build.blamed(joint, make, label, before, after)
             if joint.tag == "joint":
                 self.links.damper(joint, label, before.frame(local.p, local.R), after.origin, 6)
+                self.links.armature(joint, label, kind)
             self.placed.append((label, kind, "", 0.0))
             return
         at = item.frame.p + item.frame.R @ np.array(joint.numbers("pos", (3,), (0.0, 0.0, 0.0)))
@@ -416,13 +416,13 @@ class _Reader:
         a = before.frame(local.p + local.R @ at, tidy(local.R @ axes))
         b = after.frame(at, axes)
         self.build.blamed(joint, make, label, a, b)
+        self.links.armature(joint, label, kind)
         if kind == "ball":
             self.links.damper(joint, label, a, b, 3)
             self.links.limits(joint, label, kind)
             self.placed.append((label, kind, "", 0.0))
         else:
             self.links.spring(joint, label, kind)
-            self.links.armature(joint, label)
             self.links.limits(joint, label, kind)
             self.build.dry_friction(joint, label, "frictionloss")
             ref = self.links.refs[joint.attributes.get("name", label)]

@@ -18,8 +18,6 @@ from bellcrank.model.forces.limits import Limits
 from bellcrank.program.trace import Scalar
 
 T = TypeVar("T")
-ARMATURE = "armature"
-"""What flywheels of armature are called after their joint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +92,8 @@ class Links:
         if not self.timed:
             return
         mechanism = self.system.mechanism()
-        M, names = mechanism.mass_matrix(), list(mechanism.speed_names)
-        wheels = {name: k for k, name in enumerate(names) if name.endswith(f"{ARMATURE} bearing.angle")}
-        own = [k for k, name in enumerate(names) if name not in wheels]
-        felt = M[np.ix_(own, own)].copy()
-        place = {names[k].rpartition(".")[0]: i for i, k in enumerate(own)}
-        for name, k in wheels.items():
-            i = place[name.removesuffix(f" {ARMATURE} bearing.angle")]
-            felt[i, i] += M[k, k]
-        ease = np.linalg.inv(felt).diagonal()
+        place = {name.rpartition(".")[0]: k for k, name in enumerate(mechanism.speed_names)}
+        ease = np.linalg.inv(mechanism.mass_matrix()).diagonal()
         for joint, label, time, ratio, free in self.timed:
             m = 1.0 / float(ease[place[label]])
             name = self.build.name(f"{label} spring", "force")
@@ -111,9 +102,6 @@ class Links:
 
     def damper(self, joint: Element, label: str, a: Frame, b: Frame, freedoms: int) -> None:
         """Springs and damping of a ball or free joint, alike in all directions; a, b: frames that coincide at rest."""
-        if any(joint.numbers("armature", (), (0.0,))):
-            why = "armature of ball and free joints is not imported"
-            self.build.lose(joint, f"armature of {joint.label}", why, "armature")
         k, c = self._first(joint, "stiffness"), self._first(joint, "damping")
         if not k and not c:
             return
@@ -149,20 +137,19 @@ class Links:
     def _given(self, element: Element, key: str) -> bool:
         return any(element.numbers(key, (), (0.0,)))
 
-    def armature(self, joint: Element, label: str) -> None:
-        """A flywheel on the ground that turns as the joint moves."""
-        J = joint.number("armature", 0.0)
-        if not J:
+    def armature(self, element: Element, label: str, kind: str) -> None:
+        """Inertia of the motion in a joint, alike in all of its directions, or of a tendon."""
+        given = element.number("armature", 0.0)
+        if not given:
             return
-        make, system, build = self.build.blamed, self.system, self.build
-        wheel = make(joint, system.body, build.name(f"{label} {ARMATURE}", "body"), 0.0, (J, J, J))
-        bearing = build.name(f"{label} {ARMATURE} bearing", "joint")
-        make(joint, system.revolute, bearing, system.ground, wheel, at=(0.0, 0.0, 0.0), axis="z")
-        make(
-            joint,
-            system.coupling,
-            build.name(f"{label} {ARMATURE} gear", "coupling"),
-            {bearing: 1.0, label: -1.0},
+        own = {
+            "hinge": {"inertia": given},
+            "ball": {"inertia": given},
+            "slide": {"mass": given},
+            "free": {"inertia": given, "mass": given},
+        }[kind]
+        self.build.blamed(
+            element, self.system.armature, self.build.name(f"{label} armature", "force"), label, **own
         )
 
     def equality(self, element: Element) -> None:
@@ -278,9 +265,7 @@ class Links:
         self.tendons[element.attributes.get("name", own)] = own
         self.refs[f"tendon {own}"] = start
         self._tendon_spring(element, own, start, rest)
-        mass = element.number("armature", 0.0)
-        if mass:
-            build.lose(element, f"armature of {element.label}", "it is not imported", "armature")
+        self.armature(element, own, "slide")
         build.dry_friction(element, own, "frictionloss")
         found = self.compiler.limited(element)
         if found is not None:

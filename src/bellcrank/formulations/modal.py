@@ -17,7 +17,7 @@ speeds. No pivot of a regular mechanism vanishes, but digits may be lost: the re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,7 +28,7 @@ from bellcrank.formulations.algebra import LDL
 from bellcrank.math.rotations import into
 from bellcrank.math.tuples import Vec, add, cross
 from bellcrank.mechanics.articulated import Articulated
-from bellcrank.mechanics.dynamics import Column, brought, deformed, mass_matrix, regrouped
+from bellcrank.mechanics.dynamics import Column, armature_squares, brought, deformed, mass_matrix, regrouped
 from bellcrank.mechanics.flexible import Deformed
 from bellcrank.mechanics.inertia import NOTHING
 from bellcrank.mechanics.kinematics import Kinematics
@@ -84,7 +84,7 @@ def modes_first(
     columns: Mapping[int, Column],
     sample: Sample,
     rest: Mapping[tuple[int, int], Scalar] | None = None,
-    squares: Sequence[tuple[Row, float]] = (),
+    squares: Sequence[tuple[Row, Scalar]] = (),
 ) -> ModesFirst | None:
     """M of some links' own inertias over columns; None where dense algebra is cheaper or safer.
 
@@ -117,8 +117,20 @@ def modes_first(
     return found if _is_accurate(found, sample) else None
 
 
+def armature_rows(
+    kin: Kinematics, links: Iterable[int], columns: Mapping[int, Column]
+) -> list[tuple[Row, Scalar]]:
+    """Armatures of links as squares, see :func:`modes_first`."""
+    found = []
+    for k in links:
+        moving = {c: column.speeds[k] for c, column in columns.items() if k in column.speeds}
+        for square in armature_squares(kin, kin.linkage.links[k]):
+            found.append(({c: square.over(speeds) for c, speeds in moving.items()}, square.weight))
+    return found
+
+
 def whole_mass(
-    kin: Kinematics, columns: Sequence[Column], sample: Sample, squares: Sequence[tuple[Row, float]] = ()
+    kin: Kinematics, columns: Sequence[Column], sample: Sample, squares: Sequence[tuple[Row, Scalar]] = ()
 ) -> ModesFirst | None:
     """M of a whole mechanism over its columns, see :func:`modes_first`."""
     links = kin.linkage.links

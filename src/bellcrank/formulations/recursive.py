@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 from bellcrank.formulations.algebra import LDL
 from bellcrank.formulations.equations import Equations
-from bellcrank.formulations.modal import ModesFirst, modes_first
+from bellcrank.formulations.modal import ModesFirst, armature_rows, modes_first
 from bellcrank.math.rotations import into
 from bellcrank.math.tuples import ZERO, Vec, add, cross, dot, is_zero, scale
 from bellcrank.mechanics.articulated import Articulated
 from bellcrank.mechanics.dynamics import (
     Column,
     added,
+    armature_masses,
     carried,
     deformed,
     modal_product,
@@ -202,7 +203,8 @@ class _Elimination:
             return None
         inertias = {k: self.inertia[k] for k in node.links}
         columns = {c: self.columns[c] for c in node.columns}
-        return modes_first(self.kin, node.links, inertias, columns, self.sample)
+        squares = armature_rows(self.kin, node.links, columns)
+        return modes_first(self.kin, node.links, inertias, columns, self.sample, squares=squares)
 
     def _bend(
         self, link: Link, node: Node, here: dict[int, Wrench], M: dict[tuple[int, int], Scalar] | None
@@ -240,6 +242,8 @@ class _Elimination:
             here[c] = added(here.get(c, (ZERO, ZERO)), wrench)
         if not touching or M is None:
             return
+        if link.armature is not None:
+            armature_masses(self.kin, link, {c: self.columns[c] for c in touching}, M)
         total = {d: link.kind.forces(self.kin, link, wrench) for d, wrench in here.items()}
         for c in touching:
             b = self.columns[c].speeds[k]
@@ -312,11 +316,12 @@ def _solve_wrenches(
 
 def _gone(link: Link, columns: Sequence[Column], node: Node) -> frozenset[int]:
     """Directions in which a link without loops moves freely: they carry no inertia inwards."""
-    if len(node.columns) != link.kind.speeds:
+    if len(node.columns) != link.kind.speeds or link.armature is not None:
         return frozenset()
     return frozenset(link.kind.unit_directions(link))
 
 
 def _given_way(link: Link, pull: Wrench, rhs: Sequence[Scalar]) -> Wrench:
     """The force handed on; along the joint's own directions it is the generalised force itself."""
-    return link.kind.given_way(pull, rhs) if len(rhs) == link.kind.speeds else pull
+    free = len(rhs) == link.kind.speeds and link.armature is None
+    return link.kind.given_way(pull, rhs) if free else pull

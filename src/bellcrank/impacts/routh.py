@@ -32,7 +32,8 @@ ALIGNED = 1e-10
 """Slip whose direction turns by less than this share of the largest rate is straight."""
 MOST_STEPS = 20000
 SINGULAR = 1e-13
-"""Determinant of the mobility along the tangents, over its trace squared, below which one of them is locked."""
+"""Below this share of its terms a sum of mobilities is rounding: the determinant along the tangents over their trace
+squared, where one of them is locked, and the rate of the normal velocity."""
 ENDLESS = 1e300
 
 RESTITUTION, FRICTION, START, WORK, COMPRESSED, SPENT, NUMBERS = range(7)
@@ -134,6 +135,9 @@ def straight(g: Process, x: float, y: float, until: float) -> bool:
     W, v, p, numbers, flags = g
     a, b, c = W[0, 0] + W[0, 1] * x + W[0, 2] * y, W[1, 0] + W[1, 1] * x + W[1, 2] * y, 0.0
     c = W[2, 0] + W[2, 1] * x + W[2, 2] * y
+    if abs(a) <= SINGULAR * (W[0, 0] + abs(W[0, 1] * x) + abs(W[0, 2] * y)):
+        # Rounding of a rate that vanishes would stop the impact after an impulse of any size.
+        a = 0.0
     left = until
     while flags[DONE] == 0 and left > 0.0:
         compress_again(g, a)

@@ -9,6 +9,7 @@ a coordinate.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -92,7 +93,10 @@ def inertia_forces(
             wrench = added(wrench, (scale(-1.0, n), scale(-1.0, f)))
         total.append(wrench)
     for link in reversed(links):
-        result[link.u : link.u + link.kind.speeds] = link.kind.forces(kin, link, total[link.index])
+        own = slice(link.u, link.u + link.kind.speeds)
+        result[own] = link.kind.forces(kin, link, total[link.index])
+        if link.armature is not None:
+            result[own] = map(operator.add, result[own], armature_forces(kin, link, du[own]))
         if link.parent != GROUND:
             total[link.parent] = added(total[link.parent], carried(kin, link.index, total[link.index]))
     return kin.folded(result)
@@ -132,6 +136,65 @@ def composites(kin: Kinematics, inertias: Sequence[Inertia], members: bool = Tru
     return total
 
 
+@dataclass(frozen=True, eq=False)
+class Square:
+    """Kinetic energy weight (row . u)^2 / 2 of the speeds u of one link; bias: rate of row . u at du = 0."""
+
+    weight: Scalar
+    row: tuple[Scalar, ...]
+    bias: Scalar = 0.0
+
+    def over(self, speeds: Sequence[Scalar]) -> Scalar:
+        """row . speeds."""
+        return sum_of_products(self.row, speeds)
+
+
+def armature_squares(kin: Kinematics, link: Link, rates: bool = False) -> list[Square]:
+    """The kinetic energy of the armature of a link, as its parent sees it, in the link's axes; with biases by `rates`.
+
+    Only the velocity of a body that floats has one: its components are along axes that turn.
+    """
+    if link.armature is None:
+        return []
+    J, m = kin.number(link.armature.J), kin.number(link.armature.m)
+    if link.kind.speeds == 1:
+        return [Square(J if link.kind.turning[0] else m, (1.0,))]
+    at = kin.vector(link.armature.at)
+    units = [tuple(float(i == j) for j in range(link.kind.speeds)) for i in range(link.kind.speeds)]
+    twists = [link.kind.velocity(kin, link, unit) for unit in units]
+    found = [Square(J, tuple(w[i] for w, _ in twists)) for i in range(3)]
+    if not _is_nothing(m):
+        turned = ZERO
+        if rates:
+            spin, slide = kin.three_speeds(link), kin.three_speeds(link, 3)
+            turned = cross(spin, add(slide, cross(spin, at)))
+        moves = [add(v, cross(w, at)) for w, v in twists]
+        found += [Square(m, tuple(v[i] for v in moves), turned[i]) for i in range(3)]
+    return [square for square in found if not _is_nothing(square.weight)]
+
+
+def armature_masses(
+    kin: Kinematics, link: Link, columns: Mapping[int, Column], M: dict[tuple[int, int], Scalar]
+) -> None:
+    """Add the armature of a link to the mass matrix of some columns."""
+    for square in armature_squares(kin, link):
+        rows = {c: square.over(b) for c, column in columns.items() if (b := column.speeds.get(link.index))}
+        weighted = {c: square.weight * x for c, x in rows.items()}
+        for c in rows:
+            for d in rows:
+                if d <= c:
+                    M[c, d] = M.get((c, d), 0.0) + weighted[c] * rows[d]
+
+
+def armature_forces(kin: Kinematics, link: Link, du: Sequence[Scalar]) -> list[Scalar]:
+    """Generalised inertia forces of the armature of a link at rates `du` of its speeds."""
+    total: list[Scalar] = [0.0] * link.kind.speeds
+    for square in armature_squares(kin, link, rates=True):
+        push = square.weight * (square.over(du) + square.bias)
+        total = [f + push * x for f, x in zip(total, square.row, strict=True)]
+    return total
+
+
 @dataclass
 class _Forces:
     """What a column's motion asks of a link: its own share, and all that is carried in from outside."""
@@ -146,7 +209,7 @@ def mass_matrix(
     """M of the columns, as entries (i, j), i >= j; absent entries are zero. Flexible `members` may be left out.
 
     With f_k the composite inertia times a column's own joint motion at link k, and F_k the sum of the f
-    of link k and all beyond: M_cd = sum_k b_k^c S_k^T F_k^d + b_k^d S_k^T (F_k^c - f_k^c).
+    of link k and all beyond: M_cd = sum_k b_k^c S_k^T F_k^d + b_k^d S_k^T (F_k^c - f_k^c). Armatures add to it.
     """
     links = kin.linkage.links
     total = composites(kin, inertias, members)
@@ -182,6 +245,8 @@ def mass_matrix(
                     work = work + sum_of_products(columns[d].speeds[k], beyond)
                 key = (max(c, d), min(c, d))
                 M[key] = M.get(key, 0.0) + work
+        if link.armature is not None:
+            armature_masses(kin, link, {c: columns[c] for c in touching[k]}, M)
         if link.parent != GROUND:
             inner = forces[link.parent]
             for c, f in here.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError
 from bellcrank.math.rotations import Turn
-from bellcrank.math.tuples import Mat, Vec
+from bellcrank.math.tuples import ZERO, Mat, Vec
 from bellcrank.mechanics.flexible import MemberShape, NodePlace
 from bellcrank.mechanics.inertia import Inertia
 
@@ -17,9 +17,21 @@ if TYPE_CHECKING:
     from bellcrank.model.frames import Frame
     from bellcrank.model.joints.elementary import Elementary
     from bellcrank.program.graph import Graph
-    from bellcrank.program.trace import Expr
+    from bellcrank.program.trace import Expr, Scalar
 
 GROUND = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Armature:
+    """Inertia of a link's motion against its parent: J |w|^2 / 2 + m |v|^2 / 2, v that of the point `at`."""
+
+    J: Scalar = 0.0
+    m: Scalar = 0.0
+    at: Vec = ZERO
+
+    def __add__(self, other: Armature) -> Armature:
+        return Armature(self.J + other.J, self.m + other.m, self.at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +44,7 @@ class Link:
 
     Flexible members: the link that carries the floating frame holds the member's `shape` and owns `modes` modal
     coordinates from `eta_q` and `eta_u` on; node links know theirs by the same numbers. `inverse` leads from the
-    node to the floating frame.
+    node to the floating frame. `armature`: Inertia of its own motion, if any.
     """
 
     index: int
@@ -54,6 +66,7 @@ class Link:
     eta_q: int = 0
     eta_u: int = 0
     modes: int = 0
+    armature: Armature | None = None
 
     @property
     def own_speeds(self) -> range:

@@ -33,9 +33,18 @@ from bellcrank.math.tuples import (
 from bellcrank.mechanics.flexible import MemberShape, NodePlace
 from bellcrank.mechanics.frames import RawLink, choose_frames, exact
 from bellcrank.mechanics.inertia import NOTHING, from_body
-from bellcrank.mechanics.links import GROUND, Link, Linkage, Placement, QuaternionMap, frame_node
+from bellcrank.mechanics.links import (
+    GROUND,
+    Armature,
+    Link,
+    Linkage,
+    Placement,
+    QuaternionMap,
+    frame_node,
+)
 from bellcrank.mechanics.members import member_parts
 from bellcrank.mechanics.node import NODE
+from bellcrank.model.forces.armature import Armature as ForceArmature
 from bellcrank.model.joints.elementary import Elementary
 from bellcrank.model.joints.prismatic import SLIDE
 
@@ -182,6 +191,19 @@ def _members(raws: Sequence[RawLink]) -> dict[str, tuple[MemberShape, Mapping[st
     return {name: member_parts(member, nodes.values()) for name, (member, nodes) in used.items()}
 
 
+def _armature(system: System, link: Link, at: Vec) -> Armature | None:
+    """What the armatures of a link's joint give to its coordinates; at: the point of the joint on the link."""
+    total = None
+    for force in system.forces.values():
+        if not isinstance(force, ForceArmature) or force.joint.name != link.joint:
+            continue
+        if force.coordinate is None or force.coordinate in link.coordinates:
+            J = force.inertia if any(link.kind.turning) else 0.0
+            m = force.mass if not all(link.kind.turning) else 0.0
+            total = Armature(J, m, at) + (total or Armature())
+    return total
+
+
 def _build(
     raws: Sequence[RawLink], seats: Mapping[str, tuple[int, Mat, Vec]], system: System, nodes: _Nodes
 ) -> Linkage:
@@ -236,6 +258,8 @@ def _build(
         else:
             q += raw.kind.positions
             u += raw.kind.speeds
+            at = joint_frames[k][1].p if k in joint_frames else ZERO
+            link = replace(link, armature=_armature(system, link, at))
         links.append(link)
     shadows = 0
     owners: dict[int, int] = {}

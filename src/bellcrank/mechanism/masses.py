@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bellcrank.errors import SingularMechanism
 from bellcrank.math.tuples import ZERO
 from bellcrank.mechanics.constraints import twist_columns
+from bellcrank.mechanics.dynamics import armature_squares
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.numbers import Known
@@ -83,6 +84,10 @@ def _energy_rows(mechanism: Mechanism, values: dict[str, float]) -> Array:
         if link.shape is not None:
             # Modes have a mass of their own: whatever moves them meets inertia.
             rows.append(np.sqrt(float(link.shape.mass) or 1.0) * np.eye(n)[list(link.own_speeds)])
+        for square in armature_squares(kin, link):
+            row = np.zeros((1, n))
+            row[0, list(link.own_speeds)] = numbers(square.row, values)
+            rows.append(np.sqrt(numbers((square.weight,), values)[0]) * row)
     for name, body in mechanism.system.bodies.items():
         seat = linkage.placements[name]
         if seat.link == GROUND:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bellcrank.math.tuples import dot
+from bellcrank.mechanics.dynamics import armature_squares
+from bellcrank.mechanics.links import Link
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.model.forces import ContactForce, Force
 from bellcrank.program.derive import directional
@@ -12,7 +14,14 @@ from bellcrank.quantities.snapshot import Snapshot, total
 
 def kinetic(s: Snapshot) -> Scalar:
     """Kinetic energy [J]."""
-    return total([_kinetic(s, name) for name in s.system.bodies])
+    armatures = [_of_armature(s, link) for link in s.linkage.links if link.armature is not None]
+    return total([*(_kinetic(s, name) for name in s.system.bodies), *armatures])
+
+
+def _of_armature(s: Snapshot, link: Link) -> Scalar:
+    speeds = [s.kin.speed(link, k) for k in range(link.kind.speeds)]
+    squares = armature_squares(s.kin, link)
+    return total([0.5 * (square.weight * square.over(speeds) * square.over(speeds)) for square in squares])
 
 
 def _kinetic(s: Snapshot, name: str) -> Scalar:

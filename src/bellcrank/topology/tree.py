@@ -10,6 +10,7 @@ from functools import cached_property
 from bellcrank.errors import AssemblyError, ModelError
 from bellcrank.model.bodies import Body
 from bellcrank.model.drivers import CoordinateTarget
+from bellcrank.model.forces import Armature
 from bellcrank.model.joints import Joint
 from bellcrank.model.joints.joint import SHIFTS
 from bellcrank.model.system import System
@@ -96,16 +97,23 @@ def counted_joints(system: System) -> frozenset[str]:
     return frozenset(x.joint.name for x in limits if x is not None and x.coordinate not in SHIFTS and x.turns)
 
 
+def armed_joints(system: System) -> dict[str, str]:
+    """Joints with armatures, which stay in the tree, and the name of one of each."""
+    return {x.joint.name: x.name for x in system.forces.values() if isinstance(x, Armature)}
+
+
 def spanning_tree(system: System) -> Tree:
     """The tree that keeps the most constraint equations, so that the cuts have the fewest.
 
-    Prim's algorithm from the ground. Joints whose turns are counted stay in the tree. Among joints with equally
-    many equations spherical ones are cut first, joints whose coordinates are used (drivers, couplings, joint forces)
-    stay in the tree, then the shallower body and the earlier description win. ``cut`` of a joint overrules all of that.
+    Prim's algorithm from the ground. Joints whose turns are counted and those with armatures stay in the tree. Among
+    joints with equally many equations spherical ones are cut first, joints whose coordinates are used (drivers,
+    couplings, joint forces) stay in the tree, then the shallower body and the earlier description win. ``cut`` of a
+    joint overrules all of that.
     """
     system.check()
     joints = list(system.joints.values())
-    used, counted = used_joints(system), counted_joints(system)
+    used, armed = used_joints(system), armed_joints(system)
+    kept = counted_joints(system) | armed.keys()
     at_body: dict[str, list[int]] = {name: [] for name in (system.ground.name, *system.bodies)}
     for number, joint in enumerate(joints):
         if joint.in_tree and joint.cut is not True:
@@ -118,7 +126,7 @@ def spanning_tree(system: System) -> Tree:
 
     def offer(body: str) -> None:
         for number in at_body[body]:
-            rank = _rank(joints[number], number, reached[body], used, counted)
+            rank = _rank(joints[number], number, reached[body], used, kept)
             heapq.heappush(candidates, (rank, body))
 
     offer(system.ground.name)
@@ -146,17 +154,23 @@ def spanning_tree(system: System) -> Tree:
     for joint in left:
         if joint.cut is False:
             raise _cannot_keep(tree, joint)
+        if joint.name in armed:
+            raise AssemblyError(
+                f"the armature {armed[joint.name]!r} is on joint {joint.name!r}, which closes a loop; let another "
+                f"joint of the loop close it (cut=True), or end {joint.name!r} at a massless body that a joint of "
+                f"kind fixed (cut=True) ties to {joint.b.body.name!r}"
+            )
     return tree
 
 
 _Rank = tuple[bool, bool, int, bool, bool, int, int]
 
 
-def _rank(joint: Joint, number: int, depth: int, used: frozenset[str], counted: frozenset[str]) -> _Rank:
+def _rank(joint: Joint, number: int, depth: int, used: frozenset[str], kept: frozenset[str]) -> _Rank:
     """Smaller is better."""
     return (
         joint.cut is not False,
-        joint.name not in counted,
+        joint.name not in kept,
         -joint.constraints,
         joint.cut_first,
         joint.name not in used,

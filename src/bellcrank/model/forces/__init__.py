@@ -8,6 +8,7 @@ from typing import TypeAlias
 from bellcrank.model.forces.aerodynamics import Aerodynamics, AerodynamicsMethod
 from bellcrank.model.forces.anti_roll_bar import AntiRollBar, AntiRollBarMethod
 from bellcrank.model.forces.applied import AppliedForce, AppliedMethod, AppliedTorque, Axes
+from bellcrank.model.forces.armature import Armature, ArmatureMethod
 from bellcrank.model.forces.bushing import Bushing, BushingMethod
 from bellcrank.model.forces.cable import Cable, CableMethod
 from bellcrank.model.forces.contact import ContactForce, FieldContact
@@ -36,6 +37,7 @@ class ForceMethods(
     TorsionSpringMethod,
     JointForceMethod,
     JointFrictionMethods,
+    ArmatureMethod,
     JointLimitsMethod,
     MotorMethod,
     CableMethod,
@@ -54,7 +56,18 @@ class ForceMethods(
 
 
 KINDS: tuple[type[ForceElement], ...] = (
-    *(Spring, LineForce, TorsionSpring, JointForce, JointFriction, Clutch, JointLimits, Motor, Cable),
+    *(
+        Spring,
+        LineForce,
+        TorsionSpring,
+        JointForce,
+        JointFriction,
+        Clutch,
+        Armature,
+        JointLimits,
+        Motor,
+        Cable,
+    ),
     *(Bushing, RotationSpring, AppliedForce, AppliedTorque, GroundSpring, Tyre),
     *(Strut, AntiRollBar, Steering, PowerTrain, Aerodynamics),
 )
@@ -66,6 +79,7 @@ __all__ = [
     "AntiRollBar",
     "AppliedForce",
     "AppliedTorque",
+    "Armature",
     "Axes",
     "Bushing",
     "Cable",
