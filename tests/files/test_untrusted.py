@@ -20,6 +20,7 @@ JOINT = BODY + "joints:\n  pin: {kind: revolute, a: ground, b: crank, at: [0, 0,
     [
         ("", "the file is empty", 1, 1),
         ("[1, 2]", "must be a mapping", 1, 1),
+        ("\n<robot name='arm'/>\n", "this is XML, not a model file; URDF is read by", 1, 1),
         ("name: x\n", "begins with 'bellcrank: 1'", 1, 1),
         ("bellcrank: 2\nname: x\n", "format version 2", 1, 12),
         (HEAD + "bodys: {}\n", "no key 'bodys'; did you mean 'bodies'?", 3, 1),

@@ -83,6 +83,14 @@ def parse_document(text: str, name: str) -> Node:
     beginning = Place(source, 0, 0)
     if len(text) > MAX_BYTES:
         raise ModelFileError(f"the file is larger than {MAX_BYTES // 2**20} MiB", name, 1, 1)
+    if text.lstrip().startswith("<"):
+        raise ModelFileError(
+            "this is XML, not a model file; URDF is read by bellcrank.files.urdf.load_urdf, MJCF by "
+            "bellcrank.files.mjcf.load_mjcf, and both by 'bellcrank convert'",
+            name,
+            1,
+            1,
+        )
     try:
         root = _Composer(source).document()
     except yaml.MarkedYAMLError as error:
