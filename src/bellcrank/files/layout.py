@@ -179,7 +179,7 @@ TOP = Keys(
         "zero",
         words(*(zero.value for zero in joints.Zero)),
         "Where coordinates of joints are zero: axes, where their frames coincide, or described, in the described pose; "
-        "axes where missing.",
+        "axes where missing, with a warning of start values that depend on it.",
     ),
     may("parameters", section(ref("parameter")), "Numbers that can change without compiling anew, by name."),
     may(

@@ -74,7 +74,7 @@ class _Reader:
         self.top = Fields(self.scope, root, "a model file", layout.TOP)
         self._check_version()
         with self.top.blamed():
-            zero = self.top.word("zero", [*Zero]) if "zero" in self.top else Zero.AXES
+            zero = self.top.word("zero", [*Zero]) if "zero" in self.top else None
             self.system = System(self.top.word("name"), zero=zero)
         self._parameters()
         for key, node in self._section("definitions"):

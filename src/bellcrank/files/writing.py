@@ -152,7 +152,7 @@ class _Writer:
         body = replaced(body, iter(texts))
         head: dict[str, Any] = {"bellcrank": int(layout.VERSION), "name": system.name}
         gravity = body.pop("gravity")
-        if system.zero is not Zero.AXES:
+        if system.zero_is_said:
             head["zero"] = system.zero.value
         if system.parameters.own():
             head["parameters"] = {p.name: _parameter(p) for p in system.parameters.values() if not p.internal}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,15 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+ROUNDED = 1e-9
+"""Coordinates [m or rad] that differ by less are alike: descriptions are rounded to nine digits."""
+
 LARGEST_ANGLE = 2.0**26
 """The largest angle to start from [rad]: there, neighbouring numbers lie as far apart as the usual tolerance, 1e-8."""
+
+
+class StartNote(UserWarning):
+    """A start value that means different poses by where coordinates are zero, and the system does not say where."""
 
 
 def apply_initial(
@@ -80,8 +88,24 @@ def apply_initial(
         if links[0].kind.has_quaternion:
             _set_whole(joint, linkage, links[0], loops.parameters, q, u, held_q, held_u, given)
         else:
+            _note_zero(system, joint, given)
             _set_single(name, links, q, u, held_q, held_u, given)
     return q, u, held_q, held_u
+
+
+def _note_zero(system: System, joint: Joint, given: Mapping[str, Any]) -> None:
+    """Warn of positions that would be others if they counted from the described pose."""
+    if system.zero_is_said:
+        return
+    for name, at in zip(joint.coordinates, joint.start_coordinates(), strict=True):
+        if name in given and abs(at) > ROUNDED and abs(_value(joint.name, name, given[name]) - at) > ROUNDED:
+            warnings.warn(
+                f"{joint.name!r} starts at a given {name}, which counts from where the frames of the joint coincide: "
+                f"as described it is {at:.6g}, not 0; say System(..., zero='axes') to keep it so, or "
+                "zero='described' to count from the described pose",
+                StartNote,
+                stacklevel=2,
+            )
 
 
 def separate(system: System, initial: Mapping[str, Any]) -> dict[str, Any]:

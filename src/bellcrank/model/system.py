@@ -47,12 +47,14 @@ class System(
     :meth:`parameter`; such numbers stay inputs of the compiled program.
 
     zero: With "described" every coordinate of a joint is zero in the pose in which the bodies are described; with
-    "axes" where the frames of the joint coincide, so that angles compare the axes of the bodies.
+    "axes" where the frames of the joint coincide, so that angles compare the axes of the bodies. Where nothing is
+    said it is "axes", and start values that mean different poses by the two are warned of.
     """
 
-    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81), zero: Zero | str = Zero.AXES) -> None:
+    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81), zero: Zero | str | None = None) -> None:
         super().__init__(name)
-        self._zero = Zero(checks.choice(f"zero of system {name!r}", zero, [item.value for item in Zero]))
+        if zero is not None:
+            self._zero = Zero(checks.choice(f"zero of system {name!r}", zero, [item.value for item in Zero]))
         self._gravity: Vec = checks.vector(f"gravity of system {name!r}", gravity)
         if any(isinstance(g, Expr) for g in self._gravity):
             raise ModelError(

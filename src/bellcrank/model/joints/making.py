@@ -117,7 +117,7 @@ class JointMethod:
 
     parameters: ParameterTable
     joints: dict[str, Joint]
-    _zero: Zero = Zero.AXES
+    _zero: Zero | None = None
 
     if TYPE_CHECKING:
 
@@ -130,7 +130,12 @@ class JointMethod:
     @property
     def zero(self) -> Zero:
         """Where the coordinates of its joints are zero."""
-        return self._zero
+        return self._zero or Zero.AXES
+
+    @property
+    def zero_is_said(self) -> bool:
+        """Whether the description says where coordinates are zero."""
+        return self._zero is not None
 
     def _add_joint(
         self,
