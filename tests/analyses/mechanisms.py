@@ -15,7 +15,7 @@ g = 9.81
 
 def pendulum(length: float = 1.3, mass: float = 2.0, damping: float = 0.0) -> System:
     """A point mass on a massless rod, both parameters; angle from hanging."""
-    system = System("pendulum", gravity=(0, -g, 0))
+    system = System("pendulum", gravity=(0, -g, 0), zero="axes")
     rod = system.parameter("length", length, "m")
     m = system.parameter("mass", mass, "kg")
     bob = system.body("bob", mass=m, center_of_mass=(0, -rod, 0))
@@ -27,7 +27,7 @@ def pendulum(length: float = 1.3, mass: float = 2.0, damping: float = 0.0) -> Sy
 
 def double_pendulum() -> System:
     """Two equal point masses on equal rods of 1 m."""
-    system = System("double pendulum", gravity=(0, -g, 0))
+    system = System("double pendulum", gravity=(0, -g, 0), zero="axes")
     upper = system.body("upper", mass=1.0, at=(0, -1, 0))
     lower = system.body("lower", mass=1.0, at=(0, -2, 0))
     system.revolute("pin", system.ground, upper, at=(0, 0, 0), axis="z")
@@ -37,7 +37,7 @@ def double_pendulum() -> System:
 
 def cart_pole(cart: float = 1.5, mass: float = 0.3, length: float = 0.6) -> System:
     """A cart pushed by the parameter "push", a point mass on a rod standing up."""
-    system = System("cart pole", gravity=(0, -g, 0))
+    system = System("cart pole", gravity=(0, -g, 0), zero="axes")
     push = system.parameter("push", 0.0, "N")
     body = system.body("cart", mass=cart)
     pole = system.body("pole", mass=mass, at=(0, length, 0))
@@ -49,7 +49,7 @@ def cart_pole(cart: float = 1.5, mass: float = 0.3, length: float = 0.6) -> Syst
 
 def hanging_chain(links: int, span: float, length: float, mass: float = 1.0) -> System:
     """Equal links between two pins at the same height, drawn as a half circle of chords below them."""
-    system = System("chain", gravity=(0, -g, 0))
+    system = System("chain", gravity=(0, -g, 0), zero="axes")
     side = length / links
     # Chords of a circular arc with the given span: the angle between links follows by bisection.
     low, high = 1e-9, 2 * math.pi / links
@@ -77,7 +77,7 @@ def hanging_chain(links: int, span: float, length: float, mass: float = 1.0) -> 
 
 def governor(length: float = 0.3, ball: float = 1.0, speed: float = 8.0) -> System:
     """Two balls on hinged arms on a spindle turned at a given speed (parameter)."""
-    system = System("governor", gravity=(0, 0, -g))
+    system = System("governor", gravity=(0, 0, -g), zero="axes")
     omega = system.parameter("speed", speed, "rad/s")
     spindle = system.body("spindle", mass=1.0, inertia=(1e-3, 1e-3, 1e-3))
     system.revolute("bearing", system.ground, spindle, at=(0, 0, 0), axis="z")
@@ -93,7 +93,7 @@ def four_bar(
     ground: float, crank: float, coupler: float, rocker: float, drive: Callable[..., Any] | None = None
 ) -> System:
     """A four-bar linkage drawn with the crank at 60 degrees, coupler above the ground link."""
-    system = System("four-bar", gravity=(0, -g, 0))
+    system = System("four-bar", gravity=(0, -g, 0), zero="axes")
     angle = math.radians(60.0)
     a = np.array([crank * math.cos(angle), crank * math.sin(angle), 0.0])
     d = np.array([ground, 0.0, 0.0])
@@ -132,7 +132,7 @@ def slider_crank(
     inertia: float = 0.0,
 ) -> System:
     """A massless rod moving a heavy slider, by a crank with or without inertia, drawn at 40 degrees."""
-    system = System("slider-crank", gravity=(0, 0, 0))
+    system = System("slider-crank", gravity=(0, 0, 0), zero="axes")
     angle = math.radians(40.0)
     pin = np.array([crank * math.cos(angle), crank * math.sin(angle), 0.0])
     lean = -math.asin(pin[1] / rod)

@@ -24,7 +24,7 @@ def bar(system: System, name: str, start: Pin, end: Pin, mass: float = 1.0) -> B
 
 def four_bar(A: Pin = (0, 0), B: Pin = (0, 1), C: Pin = (2, 1.5), D: Pin = (2, 0)) -> System:
     """Crank A B, coupler B C, rocker D C on spatial hinges."""
-    system = System("four-bar", gravity=(0.0, -9.81, 0.0))
+    system = System("four-bar", gravity=(0.0, -9.81, 0.0), zero="axes")
     for name, start, end in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
         bar(system, name, start, end)
     for name, a, b, at in (
@@ -39,7 +39,7 @@ def four_bar(A: Pin = (0, 0), B: Pin = (0, 1), C: Pin = (2, 1.5), D: Pin = (2, 0
 
 def four_bar_of_lengths(crank: float, coupler: float, rocker: float, base: float) -> System:
     """The same by lengths, every bar drawn along x from its first pin: nothing closes in the drawing."""
-    system = System("straight", gravity=(0.0, -9.81, 0.0))
+    system = System("straight", gravity=(0.0, -9.81, 0.0), zero="axes")
     bodies = {
         "crank": bar(system, "crank", (0, 0), (crank, 0)),
         "coupler": bar(system, "coupler", (crank, 0), (crank + coupler, 0)),
@@ -54,7 +54,7 @@ def four_bar_of_lengths(crank: float, coupler: float, rocker: float, base: float
 
 def truss() -> System:
     """Two bars on the ground that meet: a triangle."""
-    system = System("truss")
+    system = System("truss", zero="axes")
     bar(system, "left", (0, 0), (1, 1))
     bar(system, "right", (2, 0), (1, 1))
     system.revolute("left foot", "ground", "left", at=(0, 0, 0))
@@ -65,7 +65,7 @@ def truss() -> System:
 
 def engine(angle: float, crank: float = 0.3, rod: float = 1.0) -> System:
     """A slider-crank with the crank at this angle."""
-    system = System("engine")
+    system = System("engine", zero="axes")
     pin = crank * np.array([np.cos(angle), np.sin(angle), 0.0])
     slope = -np.arcsin(pin[1] / rod)
     end = pin[0] + rod * np.cos(slope)

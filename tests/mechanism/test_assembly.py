@@ -214,7 +214,7 @@ def test_start_values_of_whole_joints_arrive_in_the_bodies() -> None:
 
 
 def test_what_moves_from_the_described_pose_is_told() -> None:
-    system = System("slider crank")
+    system = System("slider crank", zero="axes")
     crank = system.body("crank", 1.0, (1, 1, 1), at=(0.5, 0, 0))
     rod = system.body("rod", 1.0, (1, 1, 1), at=(2, 0, 0))
     slider = system.body("slider", 1.0, at=(3, 0, 0))
