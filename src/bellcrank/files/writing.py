@@ -47,7 +47,6 @@ from bellcrank.model.forces import ContactForce, ForceElement
 from bellcrank.model.forces.road import ARGUMENTS
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
-from bellcrank.model.joints import Zero
 from bellcrank.model.states import StateVariable
 from bellcrank.model.visuals import Visual
 from bellcrank.program.graph import Graph
