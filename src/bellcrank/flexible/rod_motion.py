@@ -20,8 +20,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bellcrank.flexible.spatial_rods import Slices, Stations
 from bellcrank.program.loops import Reals, Reals2, Routine, compiled, reals
+
+Floats = NDArray[np.float64]
 
 
 @compiled
@@ -212,6 +217,17 @@ def forces(slices: int) -> Callable[..., float]:
     return inertia_forces
 
 
+class RodLoop(Routine):
+    """A loop over slices: long enough that a single state too is worth machine code."""
+
+    def evaluate(self, x: Floats) -> Floats:
+        return self.kernel(x) if x.ndim == 1 else super().evaluate(x)
+
+    def interpreted(self, x: Floats) -> Floats:
+        """At one state, for stations that are asked for once."""
+        return super().evaluate(x)
+
+
 class RodRoutines:
     """The loops over one rod with its tables, to be called from programs."""
 
@@ -222,27 +238,27 @@ class RodRoutines:
         self.masses = self.moments + width * n
         self.weights = self.masses + n * (n + 1) // 2
         slices = len(chain.mass) - 1
-        self.forces = Routine(forces(slices), (chain,), 0, "rod forces", (), (n, n, n, 2 * width), width + n)
+        self.forces = RodLoop(forces(slices), (chain,), 0, "rod forces", (), (n, n, n, 2 * width), width + n)
 
     @property
     def station_numbers(self) -> int:
         """Results for each station."""
         return self.pose_numbers + self.width * self.n
 
-    def inertia(self, stations: Stations) -> Routine:
+    def inertia(self, stations: Stations) -> RodLoop:
         """Weights, then poses and motions of stations."""
         more = self.weights + len(stations.after) * self.station_numbers
-        return Routine(walk, (self.chain, stations, 1), 0, "rod", (), (self.n,), more)
+        return RodLoop(walk, (self.chain, stations, 1), 0, "rod", (), (self.n,), more)
 
-    def poses(self, stations: Stations) -> Routine:
+    def poses(self, stations: Stations) -> RodLoop:
         """Poses and motions of stations; there is one at least."""
         more = len(stations.after) * self.station_numbers
-        return Routine(walk, (self.chain, stations, 0), 0, "rod stations", (), (self.n,), more)
+        return RodLoop(walk, (self.chain, stations, 0), 0, "rod stations", (), (self.n,), more)
 
-    def biases(self, stations: Stations) -> Routine:
+    def biases(self, stations: Stations) -> RodLoop:
         """Rates of the motions of stations at constant rates of the coordinates."""
         more = self.width * len(stations.after)
-        return Routine(station_biases, (self.chain, stations), 0, "rod biases", (), (self.n, self.n), more)
+        return RodLoop(station_biases, (self.chain, stations), 0, "rod biases", (), (self.n, self.n), more)
 
 
-__all__ = ["RodRoutines", "advanced", "forces", "station_biases", "walk"]
+__all__ = ["RodLoop", "RodRoutines", "advanced", "forces", "station_biases", "walk"]

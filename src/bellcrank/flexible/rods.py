@@ -43,10 +43,14 @@ DRAWN = 33
 """Points along the axis by which a rod is drawn and its fields are given."""
 GAUSS = 8
 """Points of the quadrature over each piece of a rod; exact for polynomials to degree 15."""
+GAUSS_POINTS = legendre.leggauss(GAUSS)
+"""Places in (-1, 1), and weights."""
 MAX_COORDINATES = 60
 """Of one component: beyond, the mass matrix of Legendre polynomials has lost its digits. Use several rods."""
 ON_AXIS = 1e-6
 """A position names a station if it lies within this share of the length from the axis."""
+NEARER = 20
+"""Newton steps towards a place on the axis at most; from a 256th of the length away three or four reach rounding."""
 
 Along = float | Sequence[Any] | Array | Callable[[float], Any]
 """A value, or a function of the arc [m]."""
@@ -175,7 +179,7 @@ class Rod(FlexibleMember):
         ends = np.unique(
             np.concatenate([[start, end], inner[(inner > start) & (inner < end)], self._panels(start, end)])
         )
-        x, w = legendre.leggauss(GAUSS)
+        x, w = GAUSS_POINTS
         half = np.diff(ends) / 2.0
         middle = (ends[1:] + ends[:-1]) / 2.0
         return (middle[:, None] + half[:, None] * x).ravel(), (half[:, None] * w).ravel()
@@ -317,9 +321,11 @@ class Rod(FlexibleMember):
         arcs, q = np.atleast_1d(np.asarray(arcs, dtype=float)), np.asarray(coordinates, dtype=float)
         stations = self.branches(arcs.tolist(), [np.eye(3)] * len(arcs))
         routine = self.routines.poses(stations)
-        # One state is not worth a compilation.
-        flat = q if q.ndim == 1 else np.ascontiguousarray(q.reshape(-1, self.modes).T)
-        found = np.atleast_2d(routine.evaluate(flat).T)[:, 1:]
+        if q.ndim == 1:
+            # Every number of arcs is a loop of its own: one state is not worth a compilation.
+            found = routine.interpreted(q)[None, 1:]
+        else:
+            found = routine.evaluate(np.ascontiguousarray(q.reshape(-1, self.modes).T)).T[:, 1:]
         found = found.reshape(*q.shape[:-1], len(arcs), 12 + 6 * self.modes)
         return found[..., 9:12], found[..., :9].reshape(*found.shape[:-1], 3, 3)
 
@@ -366,19 +372,35 @@ class Rod(FlexibleMember):
         for node in self.nodes.values():
             if np.linalg.norm(node.position - where) <= ON_AXIS * self.length:
                 return node
+        arcs, places = self._sampled
+        far = np.linalg.norm(places - where, axis=1)
+        nearest = np.flatnonzero((far <= np.append(far[1:], np.inf)) & (far <= np.append(np.inf, far[:-1])))
+        found = [self._approached(float(arcs[k]), where) for k in nearest]
+        away = [float(np.linalg.norm(station.position - where)) for station in found]
+        for station, distance in zip(found, away, strict=True):
+            if distance <= ON_AXIS * self.length:
+                return station
+        k = int(np.argmin(away))
+        raise ModelError(
+            f"({', '.join(f'{x:.6g}' for x in where)}) is {away[k]:.3g} m from the axis of rod {self.name!r}; "
+            f"joints, forces and shapes sit on its stations: body.node({found[k].arc:.4g})"
+        )
+
+    def _approached(self, arc: float, where: Array) -> Station:
+        """The station nearest to a place, from an arc in its neighbourhood, by Newton's method along the tangent."""
+        for _ in range(NEARER):
+            here, axes = self._at_rest([arc])
+            nearer = float(np.clip(arc + axes[0, :, 0] @ (where - here[0]), 0.0, self.length))
+            moved, arc = abs(nearer - arc), nearer
+            if moved <= 1e-15 * self.length:
+                break
+        return self.station(arc)
+
+    @cached_property
+    def _sampled(self) -> tuple[Array, Array]:
+        """Arcs, and their places at rest, from which the nearest one is sought."""
         arcs = np.linspace(0.0, self.length, 257)
-        for _ in range(6):
-            places, _ = self._at_rest(arcs)
-            k = int(np.argmin(np.linalg.norm(places - where, axis=1)))
-            low, high = arcs[max(k - 1, 0)], arcs[min(k + 1, len(arcs) - 1)]
-            arcs = np.linspace(low, high, 65)
-        distance = float(np.linalg.norm(places[k] - where))
-        if distance > ON_AXIS * self.length:
-            raise ModelError(
-                f"({', '.join(f'{x:.6g}' for x in where)}) is {distance:.3g} m from the axis of rod {self.name!r}; "
-                f"joints, forces and shapes sit on its stations: body.node({arcs[k]:.4g})"
-            )
-        return self.station(float(arcs[k]))
+        return arcs, self._at_rest(arcs)[0]
 
     @property
     def loop_advice(self) -> str:
@@ -392,7 +414,7 @@ class Rod(FlexibleMember):
 
     @cached_property
     def _rest_inertia(self) -> tuple[float, Array, Array]:
-        found = self.routines.inertia(self.branches([], [])).evaluate(np.zeros(self.modes))[1:]
+        found = self.routines.inertia(self.branches([], [])).interpreted(np.zeros(self.modes))[1:]
         J = found[[3, 6, 7, 6, 4, 8, 7, 8, 5]].reshape(3, 3)
         return float(self.section_mass[:, 0].sum()), found[:3], J
 
