@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bellcrank as bc
 from bellcrank.integrate import SimulationError, Status
 from bellcrank.model import System
 from bellcrank.result.result import Result
@@ -93,3 +94,22 @@ def test_a_body_put_on_the_floor_is_damped_by_the_speed_at_which_it_sinks_in(sha
     pressed = [speed for speed in speeds if speed != 1.0]
     assert pressed == pytest.approx([np.sqrt(9.81 * sunk)] * points, rel=1e-6)
     assert abs(float(run["body.velocity.z"][-1])) < 1e-6
+
+
+def test_it_does_not_matter_how_deep_a_body_is_put_into_the_floor() -> None:
+    """A flat face is a linear spring: what it has, sqrt(2 U / m), and what it lacks make up sqrt(g d)."""
+    ends, speeds = [], []
+    for into in (0.0, 1e-9, 2e-7, 6e-7):
+        system = bc.System("laid")
+        body = system.body("body", mass=0.5, inertia=(1e-3,) * 3, at=(0.0, 0.0, 0.05 - into))
+        system.free("flight", system.ground, body)
+        how = {"treatment": "continuous", "method": "field", "young": 1e8}
+        system.contact("floor", system.ground.plane(), body.box(0.05, 0.05, 0.05), 0.3, **how)
+        run = system.simulate(0.05, output=20)
+        kept = run.mechanism.mechanics.parameters.index("floor approach speed")
+        speeds.append(run.parameters[-1][kept])
+        ends.append(0.05 - float(run["body.position.z"][-1]))
+        assert abs(float(run["body.velocity.z"][-1])) < 1e-7
+    assert max(ends) > 7e-7
+    assert ends == pytest.approx([ends[0]] * len(ends), rel=1e-6)
+    assert speeds == pytest.approx([np.sqrt(9.81 * ends[0])] * len(ends), rel=1e-4)

@@ -70,10 +70,14 @@ def test_values_that_make_no_sense_are_refused() -> None:
             system.contact("c", *pair, 0.5, treatment="continuous", **given)
 
 
-def test_derivatives_of_a_body_that_is_laid_down_are_those_of_runs() -> None:
-    """The speed that the damping refers to follows the stiffness: the deeper it sinks, the faster it is."""
+@pytest.mark.parametrize("above", [1e-9, 0.0, -2e-6, -1e-4])
+def test_derivatives_of_a_body_that_is_laid_down_are_those_of_runs(above: float) -> None:
+    """The speed that the damping refers to follows the stiffness: the deeper it sinks, the faster it is.
+
+    It touches in the run, as it begins, or was put in by less and by more than its weight presses it.
+    """
     system = bc.System("laid down")
-    body = system.body("body", mass=1.0, inertia=(4e-3,) * 3, at=(0.0, 0.0, 0.1 + 1e-9))
+    body = system.body("body", mass=1.0, inertia=(4e-3,) * 3, at=(0.0, 0.0, 0.1 + above))
     system.free("flight", system.ground, body)
     k = system.parameter("k", 1e6)
     system.contact(

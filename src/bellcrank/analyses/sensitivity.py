@@ -221,6 +221,7 @@ class _Run:
     def go(self, dq: Array, du: Array, times: Array) -> tuple[Trajectory, float]:
         """Integrate."""
         start = self.mechanism.start
+        self.touches.begin(dq, du)
         independent = list(self.machine.traced.partition.independent)
         Y = np.concatenate([start.q, start.u[independent]])
         S = np.vstack([dq, du[independent]])

@@ -27,7 +27,15 @@ from bellcrank.program.evaluate import evaluate
 from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched, watch_program
-from bellcrank.run.touch import BESIDE, continuous, sinking_speed, taken_over, touch_events
+from bellcrank.run.touch import (
+    BESIDE,
+    continuous,
+    sinking_speed,
+    starting_gaps,
+    starting_speed,
+    taken_over,
+    touch_events,
+)
 
 if TYPE_CHECKING:
     from bellcrank.formulations.loops import Partition
@@ -73,6 +81,34 @@ class Touches:
                 "contacts alone; give it treatment='continuous', or take differences of runs"
             )
         return [event for pair in contacts.pairs for event in watching(pair)]
+
+    def begin(self, dq: Array, du: Array) -> None:
+        """Derivatives of the speeds that damping refers to from the start on, by differences: no program gives them.
+
+        dq, du: Derivatives of the start, (positions, columns) and (speeds, columns).
+        """
+        m = self.mechanism
+        gaps, p, start = starting_gaps(m), np.array(m.parameter_values), m.start
+        for row, place in enumerate(self.kept):
+            force = self._of_parameter(place)
+            if gaps[force.name] > taken_over(m, force):
+                continue
+            for k, column in enumerate(self.columns):
+                h = BESIDE * (abs(p[column]) or 1.0)
+                ends = []
+                for d in (h, -h):
+                    there, numbers = (
+                        replace(start, q=start.q + d * dq[:, k], u=start.u + d * du[:, k]),
+                        p.copy(),
+                    )
+                    numbers[column] += d
+                    ends.append(starting_speed(m, force, there, numbers))
+                self.tangents[row, k] = (ends[0] - ends[1]) / (2.0 * h)
+
+    def _of_parameter(self, place: int) -> ContactForce:
+        """The contact whose speed of approach stands in a parameter."""
+        name = self.mechanism.mechanics.parameters[place]
+        return next(force for force in self.forces.values() if name in names_in(force.approach_speed))
 
     def check(self) -> None:
         """Raise where an impulsive contact has met."""

@@ -127,7 +127,7 @@ def field_contact(
     law: "half-space" (the default) with young: Young's modulus [Pa], one number for both bodies or one each, infinite
     for a rigid one, and poisson: Poisson's ratio likewise; E* is 1e7 Pa where nothing is said. Or "foundation" with
     stiffness: k [N/m^3] of an elastic layer, its modulus over its thickness. restitution: Delivered in a central
-    impact, from 0.001 to 1. approach_speed: Of the touch [m/s], used until a run meets the first; slower touches than a
+    impact, from 0.001 to 1. approach_speed: Of the touch [m/s], used until a run measures it; slower touches than a
     thousandth of it are damped as such.
     """
     who = f"contact {name!r}"

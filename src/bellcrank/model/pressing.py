@@ -57,7 +57,7 @@ def contact_force(
     (:mod:`bellcrank.contact.side_by_side`). Each point presses with the whole stiffness; of several points the forces
     are called "<name> 1", "<name> 2" and so on. exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping:
     Of Kelvin and Voigt's law [N s/m], which knows no restitution.
-    approach_speed: Of the touch [m/s], used until a run meets the first; it is kept in the parameter
+    approach_speed: Of the touch [m/s], used until a run measures it, where bodies touch; it is kept in the parameter
     "<name> approach speed". Slower touches than a thousandth of it are damped as such.
     """
     who = f"contact {name!r}"

@@ -21,21 +21,22 @@ from bellcrank.contact.laws import ForceLaw
 from bellcrank.contact.notes import ContactNote
 from bellcrank.contact.shapes import Plane
 from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.formulations.loops import Partition
 from bellcrank.integrate.events import RATE
+from bellcrank.math.tuples import dot
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.pressing import Pressing
 from bellcrank.mechanism.machines import Machines
 from bellcrank.mechanism.sizes import contact_length, tolerance_scales
 from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.model.parameters import names_in
-from bellcrank.program.kernel import compile_program
+from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
 
 if TYPE_CHECKING:
-    from bellcrank.formulations.loops import Partition
     from bellcrank.mechanism import Mechanism, State
 
 Array = NDArray[np.float64]
@@ -58,6 +59,8 @@ SAME = 1e-9
 
 MEASURING: Table[tuple[str, ...], Callable[[State, Array], dict[str, Any]]] = Table("measuring contacts")
 TOUCH_EVENTS: Table[None, list[Event]] = Table("touch events")
+WATCHING: Table[Partition, Kernel] = Table("touch events as a run begins")
+ARRIVING: Table[tuple[str, Partition], Kernel] = Table("contacts that overlap as a run begins")
 
 
 class PressedThroughError(BellcrankError):
@@ -83,25 +86,44 @@ def refuse_continuous(mechanism: Mechanism, what: str) -> None:
 def begun(mechanism: Mechanism) -> Mechanism:
     """The mechanism with the approach speeds of contacts that close as the run begins."""
     values = dict(zip(mechanism.mechanics.parameters, mechanism.parameter_values, strict=True))
-    names = [f"{force.name}.{what}" for force in continuous(mechanism) for what in ("gap", "rate")]
-    here = _measuring(mechanism, names)(mechanism.start, np.array(list(values.values()))) if names else {}
+    gaps = starting_gaps(mechanism)
+    p = np.array(mechanism.parameter_values)
     for force in continuous(mechanism):
-        gap, rate = (float(here[f"{force.name}.{what}"]) for what in ("gap", "rate"))
-        speed = rate if gap <= 0.0 < rate else 0.0
-        if abs(gap) <= taken_over(mechanism, force) and rate >= 0.0 and names_in(force.approach_speed):
-            p = np.array(mechanism.parameter_values)
-            speed = max(rate, sinking_speed(mechanism, force, mechanism.start, p, _watching(mechanism)))
-        if speed > 0.0:
-            values |= dict.fromkeys(names_in(force.approach_speed), max(speed, force.slowest))
-    _note_deep(mechanism, {force.name: -float(here[f"{force.name}.gap"]) for force in continuous(mechanism)})
+        if names_in(force.approach_speed) and gaps[force.name] <= taken_over(mechanism, force):
+            speed = starting_speed(mechanism, force, mechanism.start, p)
+            if speed > 0.0:
+                values |= dict.fromkeys(names_in(force.approach_speed), max(speed, force.slowest))
+    _note_deep(mechanism, {name: -gap for name, gap in gaps.items()})
     changed = replace(mechanism, parameter_values=tuple(values.values()))
     return changed.with_programs_of(mechanism)
+
+
+def starting_gaps(mechanism: Mechanism) -> dict[str, float]:
+    """The gaps of continuous contacts at the start [m], negative where bodies overlap."""
+    names = {force.name: f"{force.name}.gap" for force in continuous(mechanism)}
+    if not names:
+        return {}
+    here = _measuring(mechanism, [*names.values()])(mechanism.start, np.array(mechanism.parameter_values))
+    return {name: float(here[gap]) for name, gap in names.items()}
+
+
+def starting_speed(mechanism: Mechanism, force: ContactForce, state: State, p: Array) -> float:
+    """What damping refers to where bodies touch as a run begins [m/s]: they may move already, or overlap."""
+    watched = _watching(mechanism)
+    now = watched(state, p)
+    speed = sinking_speed(mechanism, force, state, p, watched)
+    if now[f"{force.name}: touch"] < -taken_over(mechanism, force):
+        speed += arriving_speed(mechanism, force, state, p)
+    return max(-now[f"{force.name}: rate"], speed)
 
 
 def _watching(mechanism: Mechanism) -> Watched:
     """The functions of the touch events, compiled as a run compiles them."""
     events = touch_events(mechanism)
-    kernel = compile_program(watch_program(mechanism, mechanism.partition, events))
+    partition = mechanism.partition
+    kernel = mechanism.compiled.once(
+        WATCHING, partition, lambda: compile_program(watch_program(mechanism, partition, events))
+    )
 
     def watched(state: State | None = None, p: Array | None = None, /) -> dict[str, float]:
         values = kernel(mechanism.kernel_input(state, None if p is None else p.tolist()))
@@ -115,10 +137,10 @@ def sinking_speed(
 ) -> float:
     """The speed that bodies in touch gain by sinking in under their load, sqrt(a d) [m/s].
 
-    a: Acceleration at which they close while the contact does not press. d: How deep they are where it carries that
-    load, on the path that they would take without it: q + q' t + q'' t^2 / 2. Zero for bodies that are not pressed, or
-    that are slower there than they touch. A linear spring without damping gives just this speed to a body that is laid
-    on it; damping that refers to it is a fixed part of the critical one, whatever stiffness and load are.
+    a: Acceleration at which they close while the contact does not press. d: How much deeper they are where it carries
+    that load, on the path that they would take without it: q + q' t + q'' t^2 / 2. Zero for bodies that are not
+    pressed, or that are slower there than they touch. A linear spring without damping gives just this speed to a body
+    that is laid on it; damping that refers to it is a fixed part of the critical one, whatever stiffness and load are.
     """
     from scipy.optimize import brentq
 
@@ -126,9 +148,7 @@ def sinking_speed(
     n, number = len(state.q), len(state.u)
     known = tolerance_scales(mechanism, machine.partition)[0]
     scales = np.ones(n) if known is None else known[:n]
-    places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
-    free = p.copy()
-    free[[places[name] for f in continuous(mechanism) for name in names_in(f.approach_speed)]] = UNDAMPED
+    free = _undamped(mechanism, p)
 
     def rates(q: Array, u: Array) -> Array:
         return np.array(machine.rates(np.concatenate([[state.t], machine.pack(q, u), free]))[:n])
@@ -173,7 +193,53 @@ def sinking_speed(
         return 0.0
     if t < last:
         t = float(brentq(unloaded, low, t, rtol=SAME))
-    return float(np.sqrt(a * max(depth(path(t)), 0.0)))
+    return float(np.sqrt(a * max(depth(path(t)) - max(depth(state.q), 0.0), 0.0)))
+
+
+def arriving_speed(mechanism: Mechanism, force: ContactForce, state: State, p: Array) -> float:
+    """The speed at which bodies meet that come as deep as these are, sqrt(2 U n M^-1 n) [m/s].
+
+    U: Elastic energy of the overlap. n: What the normal force does to the speeds. It is also the speed at which they
+    would part without damping, and for a linear spring what it lacks to the speed of one that is laid on it
+    (:func:`sinking_speed`), so that the sum of both does not ask how deep bodies were put into each other.
+    """
+    machine = Machines(mechanism).for_partition(mechanism.partition)
+    linkage, independent = mechanism.linkage, list(mechanism.partition.independent)
+
+    def energy(kin: Kinematics, t: Scalar) -> Scalar:
+        return Pressing.of(force, linkage, kin).energy
+
+    def closing(kin: Kinematics, t: Scalar) -> Scalar:
+        pressing = Pressing.of(force, linkage, kin)
+        return -dot(pressing.normal, pressing.velocity)
+
+    def arriving() -> Kernel:
+        traces = [StateEvent(force.name, trace=trace) for trace in (energy, closing)]
+        return compile_program(watch_program(mechanism, mechanism.partition, traces))
+
+    kernel = mechanism.compiled.once(ARRIVING, (force.name, mechanism.partition), arriving)
+    free = _undamped(mechanism, p)
+
+    def at(numbers: Array) -> tuple[Array, Array]:
+        """Energy and closing speed, and all speeds, at independent speeds."""
+        given = np.concatenate([[state.t], state.q, numbers, free])
+        return np.asarray(kernel(given)), np.asarray(machine.full(given)[: linkage.speeds])
+
+    (stored, still), held = at(np.zeros(len(independent)))
+    ways = [at(row) for row in np.eye(len(independent))]
+    normal = np.array([found[1] - still for found, _ in ways])
+    moves = np.array([speeds - held for _, speeds in ways])
+    here = replace(mechanism, parameter_values=tuple(p.tolist())).with_programs_of(mechanism)
+    mass = moves @ here.mass_matrix(state) @ moves.T
+    return float(np.sqrt(max(2.0 * stored * (normal @ np.linalg.solve(mass, normal)), 0.0)))
+
+
+def _undamped(mechanism: Mechanism, p: Array) -> Array:
+    """Parameters with which no contact is damped."""
+    places = {name: k for k, name in enumerate(mechanism.mechanics.parameters)}
+    free = p.copy()
+    free[[places[name] for f in continuous(mechanism) for name in names_in(f.approach_speed)]] = UNDAMPED
+    return free
 
 
 def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
@@ -327,6 +393,9 @@ __all__ = [
     "followed",
     "gap_program",
     "refuse_continuous",
+    "sinking_speed",
+    "starting_gaps",
+    "starting_speed",
     "taken_over",
     "touch_events",
 ]
