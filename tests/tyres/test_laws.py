@@ -100,6 +100,8 @@ def _everything(law: MagicFormula) -> list[float]:
     found = [float(x) for slip in slips for x in law.forces(slip)]
     found += [float(x) for slip in slips for x in law.relaxation(slip.load, slip.camber)]
     found += [float(law.load(at)) for at in pressed]
+    cams = law.envelope()
+    found += [float(x or 0.0) for x in (cams.base, cams.length, cams.height, cams.order, cams.width)]
     return [*found, float(law.rolling_radius(4e3, 50.0)), law.damping_time, law.most_slip]
 
 

@@ -62,20 +62,20 @@ ABOUT = frozenset(
     FILE_TYPE FILE_VERSION FILE_FORMAT COMMENT FITTYP USE_MODE TYRESIDE USER_SUB_ID PROPERTY_FILE_FORMAT
     FUNCTION_NAME N_TIRE_STATES HMAX_LOCAL TIME_SWITCH_INTEG MESSAGES ROAD_INCREMENT ROAD_DIRECTION RIM_WIDTH
     FZMIN MASS IXX IYY GRAVITY SWITCH_INTEG BELT_DYNAMICS CONTACT_MODEL USER_SUB_ROUTINE NUMBER_OF_STATES
+    ELLIPS_MAX_STEP ELLIPS_NWIDTH ELLIPS_NLENGTH
     """
     )
 )
-"""Names that say something about the file, its fit or the wheel, and take no part in the forces."""
+"""Names that say something of the file, its fit, the wheel or how finely to sample, and take no part in the forces."""
 RING = frozenset(
     names(
         """
     BELT_MASS BELT_IXX BELT_IYY YAW_STIFFNESS PCMZ1 FREQ_LONG FREQ_LAT FREQ_YAW FREQ_WINDUP DAMP_LONG DAMP_LAT
-    DAMP_YAW DAMP_WINDUP DAMP_RESIDUAL Q_BVX Q_BVT Q_RA1 Q_RA2 Q_RB1 Q_RB2 ELLIPS_SHIFT ELLIPS_LENGTH ELLIPS_HEIGHT
-    ELLIPS_ORDER ELLIPS_MAX_STEP ELLIPS_NWIDTH ELLIPS_NLENGTH ENV_C1 ENV_C2 ENV_ATT1 ENV_ATT2 Q_A1 Q_A2
+    DAMP_YAW DAMP_WINDUP DAMP_RESIDUAL Q_BVX Q_BVT ENV_C1 ENV_C2 ENV_ATT1 ENV_ATT2 Q_A1 Q_A2
     """
     )
 )
-"""Of the rigid ring and its envelope of short obstacles, another model in the same files."""
+"""Of the rigid ring, another model in the same files."""
 LAWS: tuple[type[TyreLaw], ...] = (MagicFormula, MagicFormula2002, Brush, Fiala, LinearTyre)
 FIALA = names(
     """
