@@ -3,6 +3,7 @@
     python -m benchmarks.many [--only dice heap balls dominoes table] [--repeats 3]
     python -m benchmarks.many --growth packing 27 64 125 216
     python -m benchmarks.many --growth pile 10 20 40 80
+    python -m benchmarks.many --events
 
 Times are processor time of a simulated second on one core, the least of a few runs; compilation is over before the
 clock starts. MuJoCo runs with its elliptic cones, once with its usual contacts and once with ones as stiff as the
@@ -13,6 +14,10 @@ the correction of positions.
 
 With --growth balls settle in a box, or boxes fall on a pile, as many as given. The exponent of the time in the contacts
 of a step is fitted to all sizes.
+
+With --events impacts among ten contacts are timed, event by event: a cradle, which conducts what strikes it at once,
+with friction one strike after another, and a column of free balls. The time is that of a whole impact with its bodies
+at hand: which contacts touch, their impulses, the record, and which of them stay in touch.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.impacts import moreau
+from bellcrank.impacts.contacts import Contacts
 from bellcrank.impacts.stepping import SteppedRun
 from bellcrank.mechanism import Mechanism, analyse
 from bellcrank.model import System
@@ -318,6 +324,64 @@ def grow(name: str, counts: list[int]) -> None:
         print(f"time grows like contacts^{mine:.2f}, mujoco's like contacts^{its:.2f}")
 
 
+def cradle(restitution: float, friction: float) -> Mechanism:
+    """Eleven pendulums that touch; the first is lifted."""
+    system = System("cradle", gravity=(0.0, 0.0, -GRAVITY))
+    shapes = []
+    for k in range(11):
+        ball = system.body(f"ball {k}", mass=1.0, inertia=(1e-3,) * 3, at=(0.1 * k, 0.0, -1.0))
+        system.revolute(f"pin {k}", system.ground, ball, at=(0.1 * k, 0.0, 0.0), axis="y")
+        shapes.append(ball.sphere(0.05))
+    for k in range(10):
+        a, b = shapes[k : k + 2]
+        system.contact(f"contact {k}", a, b, restitution=restitution, friction=friction)
+    return analyse(system, initial={"pin 0": 1.0})
+
+
+def column() -> Mechanism:
+    """Ten free balls that fall on each other."""
+    system = System("column", gravity=(0.0, 0.0, -GRAVITY))
+    shapes = [system.ground.plane()]
+    for k in range(10):
+        ball = system.body(f"ball {k}", mass=1.0, inertia=(1e-3,) * 3, at=(0.0, 0.0, 0.1 + 0.11 * k))
+        system.free(f"flight {k}", system.ground, ball)
+        shapes.append(ball.sphere(0.05))
+        a, b = shapes[-2:]
+        system.contact(f"contact {k}", a, b, restitution=0.8, friction=0.2)
+    return analyse(system)
+
+
+def events(repeats: int) -> None:
+    """Times of impacts: the least of the repeats of each, and of these the median and the longest."""
+    scenes = (
+        ("cradle", cradle(1.0, 0.0), 3.0),
+        ("cradle with friction", cradle(0.8, 0.2), 3.0),
+        ("column", column(), 0.6),
+    )
+    strike = Contacts.strike
+    spent: list[float] = []
+
+    def timed(self: Contacts, *given: Any, **more: Any) -> Any:
+        began = time.perf_counter()
+        found = strike(self, *given, **more)
+        spent.append(time.perf_counter() - began)
+        return found
+
+    print(f"{'scene':20} {'impacts':>8} {'median us':>10} {'longest us':>10}")
+    Contacts.strike = timed  # type: ignore[method-assign]
+    try:
+        for name, made, duration in scenes:
+            made.simulate(duration, output=1)
+            best = np.full(0, math.inf)
+            for _ in range(repeats):
+                spent.clear()
+                made.simulate(duration, output=1)
+                best = np.minimum(best, spent) if len(best) else np.array(spent)
+            print(f"{name:20} {len(best):8} {1e6 * np.median(best):10.0f} {1e6 * best.max():10.0f}")
+    finally:
+        Contacts.strike = strike  # type: ignore[method-assign]
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(
@@ -326,7 +390,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=list(SCENES), default=list(SCENES))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--growth", nargs="+", metavar=("SCENE", "BODIES"))
+    parser.add_argument("--events", action="store_true")
     given = parser.parse_args()
+    if given.events:
+        events(given.repeats)
+        return
     if given.growth:
         if given.growth[0] not in GROWING:
             parser.error(f"no growing scene {given.growth[0]!r}; there are: {', '.join(GROWING)}")

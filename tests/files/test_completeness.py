@@ -228,8 +228,10 @@ ARGUMENTS: dict[str, Values] = {
     },
     "state": {
         "rate": (lambda m: -m["new"], lambda m: m["one.position"][0] - m["t"] * m["two.velocity.x"]),
-        "initial": (0.0, 1.0),
+        "initial": (None, 1.0),
         "unit": ("", "m"),
+        "follows": (None, lambda m: m["hinge.force.x"] * m["one.acceleration.y"]),
+        "lag": (None, 1e-3),
     },
     "spring": {**EITHER, "stiffness": (1.0, 2.0), "damping": (0.0, 1.0), "free_length": (1.0, 0.5)},
     "force": {
@@ -380,6 +382,8 @@ ARGUMENTS: dict[str, Values] = {
 ONLY_WITH: dict[tuple[str, str], dict[str, Any]] = {
     ("differential", "right"): {"carrier": "rail"},
     ("rolling", "surface"): {"axis": None},
+    ("state", "follows"): {"rate": None, "follows": lambda m: m["t"]},
+    ("state", "lag"): {"rate": None, "follows": lambda m: m["t"]},
     ("driver", "target"): {"target": "hinge", "coordinate": None, "axis": None},
     ("driver", "function"): {"coordinate": "angle", "axis": None},
     ("driver", "coordinate"): {"axis": None},

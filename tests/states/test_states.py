@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,3 +115,66 @@ def test_mistakes_are_named() -> None:
         needy.simulate(0.1)
     with pytest.raises(ModelError, match="does not follow first-order states, here 'push'"):
         lagging().kinematics(0.1)
+
+
+def sled(gain: float, mass: float = 2.0, stiffness: float = 50.0) -> System:
+    """A block on a spring that a force -gain * acceleration drags, as so much more mass would."""
+    system = System("sled", gravity=(0, 0, 0))
+    block = system.body("block", mass, (0.1, 0.1, 0.1))
+    system.prismatic("rail", "ground", block, axis="x")
+    system.joint_force("spring", "rail", lambda coordinate, rate, t: -stiffness * coordinate)
+    felt = system.state("felt", follows=lambda m: m["rail.displacement_acceleration"], unit="m/s^2")
+    system.joint_force("drag", "rail", lambda coordinate, rate, t: -gain * felt)
+    return system
+
+
+@pytest.mark.parametrize("gain", [-1.0, 0.5, 8.0])
+def test_a_force_that_asks_for_an_acceleration_is_mass(gain: float) -> None:
+    """Repeating does not find the start where the gain is above the mass."""
+    system = sled(gain)
+    omega = (50.0 / (2.0 + gain)) ** 0.5
+    for one in (system, loads(dumps(system))):
+        result = one.simulate(1.0, initial={"rail": 1.0}, tolerance=1e-10, output=1)
+        assert result["rail.displacement"][-1] == pytest.approx(np.cos(omega), abs=1e-9)
+        assert result["felt"] == pytest.approx(result["rail.displacement_acceleration"], abs=1e-8)
+    A = system.linearize(outputs=[]).A
+    assert -A[1, 0] + A[1, 2] * A[2, 0] / A[2, 2] == pytest.approx(omega**2, rel=1e-9)
+
+
+def test_a_force_that_asks_for_a_reaction() -> None:
+    """Rubbing by the force in the pin of a pendulum takes the work out of it that the closed form says."""
+    m, L, g, c = 2.0, 0.5, 9.81, 0.05
+    system = System("pendulum", gravity=(0, 0, -g))
+    bob = system.body("bob", m, (0.0, 1e-9, 1e-9), at=(0, 0, -L))
+    system.revolute("pin", "ground", bob, at=(0, 0, 0), axis="y")
+    load = system.state("load", follows=lambda n: n["pin.force"] @ (0.0, 0.0, 1.0), unit="N")
+    system.joint_force("rub", "pin", lambda coordinate, rate, t: -c * load * rate)
+    result = system.simulate(1.0, initial={"pin": 1.0}, tolerance=1e-10, output=50)
+    angle, rate, acceleration = (result[f"pin.angle{part}"] for part in ("", "_rate", "_acceleration"))
+    up = m * (g + L * (np.sin(angle) * acceleration + np.cos(angle) * rate**2))
+    assert result["load"] == pytest.approx(up, abs=1e-7)
+    assert m * L**2 * acceleration == pytest.approx(-m * g * L * np.sin(angle) - c * up * rate, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "one of rate= and follows="),
+        ({"rate": lambda m: 0.0, "follows": lambda m: 0.0}, "one of rate= and follows="),
+        ({"follows": lambda m: m["f.rate"]}, "ask for the state"),
+        ({"follows": lambda m: 1.0, "initial": 2.0}, "leave initial= out"),
+        ({"rate": lambda m: 1.0, "lag": 1.0}, "leave lag= out"),
+        ({"follows": lambda m: 1.0, "lag": 0.0}, "must be positive"),
+        ({"follows": 3.0}, "follows must be a function"),
+    ],
+)
+def test_what_a_state_cannot_follow(given: dict[str, Any], said: str) -> None:
+    system = System("free")
+    system.free("joint", "ground", system.body("body", 1.0, (1, 1, 1)))
+
+    def described_and_run() -> None:
+        system.state("f", **given)
+        system.mechanism().simulate(0.1)
+
+    with pytest.raises(ModelError, match=said):
+        described_and_run()

@@ -129,14 +129,14 @@ class LastingContacts:
         free = self.contacts.free_accelerations(m.partition)
         y, dy = self._along(program.program, dx)
         c, dc = self._along(free.program, dx)
-        M, states, _ = program.unpacked(y)
+        M, states, *_ = program.unpacked(y)
         steps = [program.unpacked(column) for column in dy.T]
         n, first = program.n, 1 + m.linkage.positions
         v, dv = self.x[first : first + n], dx[first : first + n]
         starts = np.concatenate([[0], np.cumsum(free.sizes)]).astype(int)
         rows: list[_Row] = []
         for k in self.numbers:
-            own, along = states[k], [found[k] for _, found, _ in steps]
+            own, along = states[k], [found.contacts[k] for found in steps]
             sticking = self.modes[self.contacts.names[k]].sticking
             for j in range(len(own.rows) if sticking else 1):
                 rates = np.array([s.rows[j] @ v + s.drift[j] for s in along])
@@ -152,7 +152,7 @@ class LastingContacts:
                 rows.append(
                     _Row(k, own.rows[j], by, rates, gaps, force, force_by, pull, pull_by, c[at], dc[at])
                 )
-        return HeldMotion(self, rows, M, np.array([found[0] for found in steps]), n)
+        return HeldMotion(self, rows, M, np.array([found.M for found in steps]), n)
 
     def _rubbed(
         self, k: int, own: ContactState, along: Sequence[ContactState], v: Array, dv: Array

@@ -76,8 +76,8 @@ class Touch:
         dx[1 : 1 + len(q)] = T
         y = evaluate(jvp_program(program.program), np.vstack([np.tile(x[:, None], (1, n)), dx]))
         size = len(program.program.outputs)
-        states = program.unpacked(y[:size, 0])[1]
-        steps = [program.unpacked(column)[1] for column in y[size:].T]
+        states = program.unpacked(y[:size, 0]).contacts
+        steps = [program.unpacked(column).contacts for column in y[size:].T]
         return [
             (s, statics.units[:, None] * np.array([step[k].rows[0] for step in steps]).T)
             for k, s in enumerate(states)

@@ -158,11 +158,17 @@ COUPLINGS = Kinds(
 CONSTRAINTS = Kinds(kinds={kind.kind: kind.keys for kind in constraints.KINDS})
 STATE = Keys(
     "A first-order state.",
-    must("rate", FUNCTION, "Its rate, an expression of t, the words of measures, parameters and states."),
+    may("rate", FUNCTION, "Its rate, an expression of t, the words of measures, parameters and states."),
+    may(
+        "follows",
+        FUNCTION,
+        "In the place of a rate: what it follows, an expression with reactions and accelerations among its measures.",
+    ),
+    may("lag", NUMBER, "Time in which it follows [s]; 1e-12 where missing.", plain=True),
     may(
         "measures",
         by_name(NAME),
-        "Words for the rate, each with the quantity it stands for, such as crank.angular_velocity.z.",
+        "Words for the expression, each with the quantity it stands for, such as crank.angular_velocity.z.",
     ),
     may("initial", NUMBER, "Value at the start; 0 where missing. A plain number."),
     may("unit", WORD, "Unit of the value."),

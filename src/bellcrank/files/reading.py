@@ -320,10 +320,12 @@ class _Reader:
 
     def _state(self, key: Text, node: Node) -> None:
         fields = self._fields(key, node, "state", layout.STATE)
-        rate = self._measuring(fields, "rate")
-        initial = fields.number("initial") if "initial" in fields else 0.0
+        laws: dict[str, Any] = {
+            law: self._measuring(fields, law) for law in ("rate", "follows") if law in fields
+        }
+        numbers: dict[str, Any] = {key: fields.number(key) for key in ("initial", "lag") if key in fields}
         with fields.blamed():
-            made = self.system.state(key.value, rate, initial, fields.optional_word("unit") or "")  # type: ignore[arg-type]
+            made = self.system.state(key.value, unit=fields.optional_word("unit") or "", **laws, **numbers)
         self.scope.parameters[key.value] = made
 
     def _initial(self, key: Text, node: Node) -> None:

@@ -47,7 +47,6 @@ from bellcrank.model.forces import ContactForce, ForceElement
 from bellcrank.model.forces.road import ARGUMENTS
 from bellcrank.model.functions import SHAPES, UserFunction
 from bellcrank.model.initials import Start
-from bellcrank.model.joints import Zero
 from bellcrank.model.states import StateVariable
 from bellcrank.model.visuals import Visual
 from bellcrank.program.graph import Graph
@@ -110,9 +109,7 @@ class _Writer:
             "drivers": {name: self._driver(item) for name, item in system.drivers.items()},
             "couplings": {name: self._coupling(item) for name, item in system.couplings.items()},
             "constraints": {name: self._constraint(item) for name, item in system.constraints.items()},
-            "states": {
-                name: self._state(item) for name, item in system.states.items() if item.rate is not None
-            },
+            "states": {name: self._state(item) for name, item in system.states.items() if item.owner is None},
             "forces": {
                 name: self._force(item)
                 for name, item in system.forces.items()
@@ -246,9 +243,13 @@ class _Writer:
         return {"terms": terms, "offset": coupling.offset}
 
     def _state(self, state: StateVariable) -> dict[str, Any]:
-        assert state.rate is not None
-        result = self._measuring("rate", state.rate, f"state {state.name!r}: its rate")
-        result["initial"] = state.initial
+        if state.follows is not None:
+            result = self._measuring("follows", state.follows, f"state {state.name!r}: what it follows")
+            result["lag"] = state.lag
+        else:
+            assert state.rate is not None
+            result = self._measuring("rate", state.rate, f"state {state.name!r}: its rate")
+            result["initial"] = state.initial
         return {**result, "unit": state.unit} if state.unit else result
 
     def _constraint(self, item: Constraint) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class Contacts:
         for pair in pairs:
             check_movable(pair, base)
         check_dimensions(pairs)
-        _, states, _ = contacts.impact_program(base.partition).evaluate(base.kernel_input())
+        states = contacts.impact_program(base.partition).evaluate(base.kernel_input()).contacts
         for pair, s in zip(pairs, states, strict=True):
             bodies = pair.contact.a.frame.body.name, pair.contact.b.frame.body.name
             stop = pair.contact if pair.contact.limits is not None else None
@@ -341,8 +341,8 @@ class Contacts:
         partition = self.base.choose_partition(state, p.tolist())
         u_i = state.u[list(partition.independent)]
         x = np.concatenate([[state.t], state.q, u_i, p])
-        M, states, _ = self.impact_program(partition).evaluate(x)
-        return M, states, u_i, partition
+        found = self.impact_program(partition).evaluate(x)
+        return found.M, found.contacts, u_i, partition
 
     def strike(
         self, state: State, p: Array, struck: Collection[str] = (), jammed: Collection[str] = ()
@@ -358,7 +358,7 @@ class Contacts:
         digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
-            after, record, solved = impact(program, state.t, state.q, u_i, p, near, self.propagation, digging)
+            record, solved = impact(program, state.t, state.q, u_i, p, near, self.propagation, digging)
         except ImpactError as error:
             raise ContactError(state.t, tuple(names[k] for k in near), f"{error}.") from error
         if record is None:
@@ -368,8 +368,7 @@ class Contacts:
         for k in near:
             approach = -float(states[k].rows[0] @ u_i + states[k].drift[0])
             self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), approach)
-        _, _, u = program.evaluate(np.concatenate([[state.t], state.q, after, p]))
-        struck_off = State(state.t, state.q, u.copy())
+        struck_off = State(state.t, state.q, record.speeds_after.copy())
         return struck_off, self._staying(near, struck_off, p)
 
     def _note(self, t: float, near: Sequence[str], solved: Impact) -> None:

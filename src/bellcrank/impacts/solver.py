@@ -6,8 +6,9 @@ all joints take their impulsive reactions without appearing.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ Array = NDArray[np.float64]
 BEFORE_ROWS = 8
 """Of a contact in the program of impacts: gap, normal, point and what a lasting contact keeps at zero, before its
 rows."""
+DEPENDENT = 1e-7
+"""What elimination leaves of a row of contacts that the others give, over the row: the root of rounding or less."""
 NOTHING = Impact(np.zeros(0), np.zeros(0), 0.0, (), (), (), 0.0)
 """An impact at which no contact approaches."""
 
@@ -78,31 +81,34 @@ class ImpactProgram:
         outputs += [*u, _kinetic(mass_matrix(kin, mechanics.inertias, tree_columns(kin)), u)]
         self.program = Program.of([t, *q, *v.values(), *parameters], outputs, "impact")
         self.kernel: Kernel = compile_program(self.program)
+        self._seen: deque[tuple[bytes, Instant]] = deque(maxlen=2)
 
-    def evaluate(self, x: Array) -> tuple[Array, list[ContactState], Array]:
-        """Reduced mass matrix, contact states, and all speeds."""
-        return self.unpacked(self.kernel(x))
+    def evaluate(self, x: Array) -> Instant:
+        """What impacts ask of a state. They ask again and again for that before and that after: both are kept."""
+        key = x.tobytes()
+        for known, instant in self._seen:
+            if known == key:
+                return instant
+        found = self.unpacked(self.kernel(x))
+        self._seen.append((key, found))
+        return found
 
-    def unpacked(self, y: Array) -> tuple[Array, list[ContactState], Array]:
+    def unpacked(self, y: Array) -> Instant:
         """The outputs of the program, or their derivatives, by name."""
         n = self.n
         M = y[: n * n].reshape(n, n)
         first = n * n
         states = []
         for count in self.row_counts:
-            gap, normal, point = y[first], y[first + 1 : first + 4], y[first + 4 : first + 7]
-            kept = float(y[first + 7])
-            first += BEFORE_ROWS
-            block = y[first : first + count * (n + 4)].reshape(count, n + 4)
-            first += count * (n + 4)
+            head, last = first + BEFORE_ROWS, first + BEFORE_ROWS + count * (n + 4)
+            block = y[head:last].reshape(count, n + 4)
+            gap, kept = y[first].item(), y[head - 1].item()
+            normal, point = y[first + 1 : first + 4], y[first + 4 : first + 7]
             states.append(
-                ContactState(float(gap), normal, point, block[:, :n], block[:, n], block[:, n + 1 :], kept)
+                ContactState(gap, normal, point, block[:, :n], block[:, n], block[:, n + 1 :], kept)
             )
-        return M, states, y[first : first + self.speeds]
-
-    def kinetic(self, x: Array) -> float:
-        """Kinetic energy of the whole mechanism [J]."""
-        return float(self.kernel(x)[-1])
+            first = last
+        return Instant(M, states, y[first : first + self.speeds], float(y[-1]))
 
 
 def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar:
@@ -112,8 +118,16 @@ def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar
     return energy
 
 
-@dataclass(frozen=True, eq=False)
-class ContactState:
+class Instant(NamedTuple):
+    """What impacts ask of a state: reduced mass matrix, contacts, all speeds, kinetic energy [J]."""
+
+    M: Array
+    contacts: list[ContactState]
+    speeds: Array
+    kinetic: float
+
+
+class ContactState(NamedTuple):
     """One contact in one state: gap [m], world normal and point, rows over independent speeds, their directions.
 
     kept: What the contact keeps at zero while it lasts [m].
@@ -135,8 +149,14 @@ def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:
 def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Array:
     """Impulses of the least norm that do the same, where they press and stay within friction: else those given.
 
-    Contacts that are one too many, like the feet of a table, share the impulse so.
+    Contacts that are one too many, like the feet of a table, share the impulse so. Where none is, no others do the same.
     """
+    across = J / np.maximum(np.linalg.norm(J, axis=1), 1e-300)[:, None]
+    try:
+        if len(J) <= J.shape[1] and np.linalg.cholesky(across @ across.T).diagonal().min() > DEPENDENT:
+            return p
+    except np.linalg.LinAlgError:
+        pass
     even = J @ np.linalg.lstsq(J, p, rcond=1e-11)[0]
     parts = even.reshape(-1, 1 + tangents)
     pressing = parts[:, 0] >= 0.0
@@ -160,16 +180,16 @@ def impact(
     near: Sequence[int],
     propagation: Propagation = Propagation.SEQUENTIAL,
     jammed: Sequence[int] = (),
-) -> tuple[Array, ImpactRecord | None, Impact]:
-    """Independent speeds after the contacts numbered in `near` have struck, the record of it, and its solution.
+) -> tuple[ImpactRecord | None, Impact]:
+    """The record of what the contacts numbered in `near` do when they strike, and its solution.
 
     jammed: Those of them that slide and strike without approaching.
     """
     x = np.concatenate([[t], q, u_i, p])
-    M, states, before = program.evaluate(x)
+    M, states, before, energy = program.evaluate(x)
     approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
     if not jammed and not any(v < 0.0 for v in approach.values()):
-        return u_i, None, NOTHING
+        return None, NOTHING
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
         raise ImpactError("contacts that strike at the same instant have different laws; give them one law")
@@ -191,7 +211,7 @@ def impact(
     impulses = evened(J, solved.impulses, friction, tangents)
     after = u_i + inverse @ impulses
     x_after = np.concatenate([[t], q, after, p])
-    _, _, speeds_after = program.evaluate(x_after)
+    _, _, speeds_after, energy_after = program.evaluate(x_after)
     records = []
     for i, k in enumerate(near):
         rows = slice(i * (1 + tangents), (i + 1) * (1 + tangents))
@@ -210,7 +230,6 @@ def impact(
             )
         )
     struck = tuple(r for r in records if r.impulse > 0.0) or tuple(records)
-    energy = program.kinetic(x), program.kinetic(x_after)
-    limited = bool(solved.energetic)
-    record = ImpactRecord(t, struck, q.copy(), before.copy(), speeds_after.copy(), *energy, limited, p.copy())
-    return after, record, solved
+    speeds, energies = (before.copy(), speeds_after.copy()), (energy, energy_after)
+    record = ImpactRecord(t, struck, q.copy(), *speeds, *energies, bool(solved.energetic), p.copy())
+    return record, solved

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.errors import AssemblyError
 from bellcrank.formulations.equations import Equations, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.multipliers import multipliers
@@ -26,16 +27,17 @@ from bellcrank.program.evaluate import evaluate
 from bellcrank.program.graph import Graph
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Expr, Scalar
-from bellcrank.quantities.reactions import Reactions
 from bellcrank.quantities.snapshot import Snapshot, contact_inputs
+from bellcrank.quantities.states import followed
 
 if TYPE_CHECKING:
     from bellcrank.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
-SETTLING = 20
-"""Rounds in which loads and the friction that they cause are made to agree; a coefficient of 0.2 needs a handful."""
+SETTLING = 50
+"""Rounds in which loads and the forces that they cause are made to agree; the secants find a linear law of n loads in
+2 n + 1 of them."""
 
 
 def solved(s: Snapshot, eq: Equations, du: Sequence[Scalar], values: Sequence[Scalar]) -> list[Scalar]:
@@ -60,8 +62,8 @@ def lagging_loads(mechanism: Mechanism) -> list[LaggingLoad]:
     """The loads that follow reactions."""
     m = mechanism
     first = m.linkage.positions - len(m.linkage.states)
-    states = [m.system.states[name].reaction for name in m.linkage.states]
-    return [LaggingLoad(first + k, load.lag) for k, load in enumerate(states) if load is not None]
+    states = [m.system.states[name] for name in m.linkage.states]
+    return [LaggingLoad(first + k, state.lag) for k, state in enumerate(states) if state.follows is not None]
 
 
 def carried_loads(mechanism: Mechanism, partition: Partition) -> Program:
@@ -93,18 +95,15 @@ def carried_loads(mechanism: Mechanism, partition: Partition) -> Program:
     eq = Equations.traced(mechanics, partition, graph, reference)
     du = FORMULATIONS[Formulation.INDEPENDENT](eq)
     s = Snapshot.on(m.system, m.tree, mechanics, eq.kin, eq.t, graph)
-    reactions = Reactions(s)
-    loads = [load for name in m.linkage.states if (load := m.system.states[name].reaction) is not None]
-    return Program.of(
-        eq.inputs, solved(s, eq, du, [load.carried(reactions.joint, s) for load in loads]), "loads"
-    )
+    names = [name for name in m.linkage.states if m.system.states[name].follows is not None]
+    return Program.of(eq.inputs, solved(s, eq, du, [followed(s, name) for name in names]), "loads")
 
 
 def start_loads(mechanism: Mechanism, forces: Array | None = None) -> list[tuple[int, float]]:
     """Places in q and values of the loads that follow reactions, as the start asks for them.
 
-    Friction changes the reactions that it follows: the values are found by repeating, which converges as fast as
-    friction is small. forces: Of contacts, on b in world axes [N]; none where missing.
+    The forces that they cause change the reactions that they follow: the values are found by Broyden's secants, which
+    begin by repeating. forces: Of contacts, on b in world axes [N]; none where missing.
     """
     m = mechanism
     places = [f.place for f in lagging_loads(m)]
@@ -115,13 +114,24 @@ def start_loads(mechanism: Mechanism, forces: Array | None = None) -> list[tuple
     pressed = np.zeros(len(contact_inputs(m.system)))
     if forces is not None:
         pressed[: forces.size] = forces.ravel()
+    inverse, step, before = np.eye(len(places)), np.zeros(len(places)), np.zeros(len(places))
     for _ in range(SETTLING):
         found = evaluate(program, np.concatenate([[m.start.t], q, u, m.parameter_values, pressed]))
-        settled = bool(np.allclose(found, q[places], rtol=1e-12, atol=0.0))
-        q[places] = found
-        if settled:
+        left = q[places] - found
+        if np.allclose(left, 0.0, rtol=0.0, atol=1e-12 * float(np.abs(found).max())):
+            return list(zip(places, found.tolist(), strict=True))
+        seen = inverse @ (left - before)
+        if (along := float(step @ seen)) != 0.0:
+            inverse += np.outer(step - seen, step @ inverse) / along
+        step, before = -inverse @ left, left
+        q[places] += step
+        if not np.isfinite(q[places]).all():
             break
-    return list(zip(places, q[places].tolist(), strict=True))
+    names = [name for name in m.linkage.states if m.system.states[name].follows is not None]
+    raise AssemblyError(
+        f"what the states {', '.join(map(repr, names))} follow is not found at the start: the forces that they cause "
+        "change it without end; look at the sign of these forces, or give a state a rate of its own"
+    )
 
 
 __all__ = ["SETTLING", "LaggingLoad", "carried_loads", "lagging_loads", "solved", "start_loads"]

@@ -134,7 +134,7 @@ def _notes(mechanism: Mechanism) -> list[str]:
 def _load_notes(mechanism: Mechanism) -> list[str]:
     """What is not known of loads that follow reactions."""
     system, found = mechanism.system, []
-    names = [name for name, state in system.states.items() if state.reaction is not None]
+    names = [name for name, state in system.states.items() if state.follows is not None]
     if names and system.strikes:
         found.append(
             f"{names[0]}: friction by reaction acts between impacts; what a joint takes in one causes no friction"

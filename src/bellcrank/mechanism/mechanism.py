@@ -474,7 +474,7 @@ def analyse(
     names = tuple(system.parameters)
     values = _parameter_values(system, parameters or {})
     # The rates of states may look at any rotation.
-    watched = any(state.rate is not None for state in system.states.values())
+    watched = any(state.trace is None for state in system.states.values())
     spinning = frozenset() if watched else spinning_links(system, linkage, constraints, regrouped(linkage))
     mechanics = Mechanics(linkage, constraints, effects, names, spinning)
     coarse = max(1.0, length_scale(system))

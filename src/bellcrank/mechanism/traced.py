@@ -120,6 +120,6 @@ def _state_rates(mechanism: Mechanism, eq: Equations, du: Sequence[Scalar]) -> l
         return []
     here = Snapshot.on(mechanism.system, mechanism.tree, mechanism.mechanics, eq.kin, eq.t, eq.graph)
     rates = [state_rate(here, name) for name in mechanism.linkage.states]
-    if any(mechanism.system.states[name].reaction is not None for name in mechanism.linkage.states):
+    if any(mechanism.system.states[name].follows is not None for name in mechanism.linkage.states):
         rates = solved(here, eq, du, rates)
     return rates

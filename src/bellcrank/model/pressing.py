@@ -175,7 +175,9 @@ def bristles(force: ContactForce) -> list[StateVariable]:
 
     drills = isinstance(force, FieldContact)
     names = [f"{force.name} bend {axis}" for axis in ("x", "y", "z", *(["drill"] if drills else []))]
-    return [StateVariable(name, None, 0.0, "m", partial(trace, k)) for k, name in enumerate(names)]
+    return [
+        StateVariable(name, None, 0.0, "m", partial(trace, k), owner=force) for k, name in enumerate(names)
+    ]
 
 
 def _check_law(who: str, law: ForceLaw, e: float, damping: Any, exponent: float | None) -> None:

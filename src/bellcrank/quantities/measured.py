@@ -22,8 +22,9 @@ def arranged(values: Sequence[Any], shape: tuple[int, ...]) -> NDArray[Any]:
 class Measured(Mapping[str, Any]):
     """Quantities by name on a traced state, shaped as in results: numbers, vectors, matrices of rotation (3, 3)."""
 
-    def __init__(self, quantities: Quantities, who: str) -> None:
-        self.quantities, self.who = quantities, who
+    def __init__(self, quantities: Quantities, who: str, solved: bool = False) -> None:
+        """solved: Whether accelerations and reactions are known."""
+        self.quantities, self.who, self.solved = quantities, who, solved
 
     def __getitem__(self, name: str) -> Any:
         s = self.quantities.s
@@ -32,8 +33,20 @@ class Measured(Mapping[str, Any]):
         if name in s.mechanics.parameters:
             return s.graph.input(name)
         quantity, components = self.quantities.find(name)
-        if quantity.needs_rates:
-            raise ModelError(f"{self.who}: {name!r} needs accelerations; use positions and velocities here")
+        if quantity.needs_rates and not self.solved:
+            raise ModelError(
+                f"{self.who}: {name!r} needs accelerations; use positions and velocities "
+                "here, or a state that follows it: system.state(name, follows=...)"
+            )
+        states = s.system.states
+        if (
+            name.removesuffix(".rate") in states
+            and states[name.removesuffix(".rate")].follows
+            and name not in states
+        ):
+            raise ModelError(
+                f"{self.who}: {name!r} is how a state follows what it asks for; ask for the state"
+            )
         values = list(quantity.trace())
         if components is not None:
             return values[components[0]]

@@ -81,7 +81,7 @@ class Quantities:
     def _state(self, name: str) -> dict[str, Traceable]:
         """A first-order state and its rate."""
         s, unit = self.s, self.s.system.states[name].unit
-        reacts = self.s.system.states[name].reaction is not None
+        reacts = self.s.system.states[name].follows is not None
         value = s.q[s.linkage.positions - len(s.linkage.states) + s.linkage.states.index(name)]
         return {
             name: Traceable(lambda: [value], (), unit),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, TracedBranch
 from bellcrank.program.trace import TRUTH_OPS, Expr, Scalar
-from bellcrank.quantities.reactions import Reactions
 from bellcrank.quantities.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -22,11 +21,23 @@ def state_rate(s: Snapshot, name: str) -> Scalar:
     state = s.system.states[name]
     if state.trace is not None:
         return state.trace(s.linkage, s.kin, s.t)
-    if state.reaction is not None:
-        return state.reaction.following(Reactions(s).joint, s)
+    if state.follows is not None:
+        first = s.linkage.positions - len(s.linkage.states)
+        return (followed(s, name) - s.q[first + s.linkage.states.index(name)]) * (1.0 / state.lag)
     assert state.rate is not None
     rate, who = state.rate, f"state {name!r}"
     return checked_value(s, who, f"the rate of {who}", lambda: rate(Measured(Quantities(s), who)))
+
+
+def followed(s: Snapshot, name: str) -> Scalar:
+    """What a state follows: of accelerations and multipliers, where it asks for them."""
+    from bellcrank.quantities.measured import Measured
+    from bellcrank.quantities.quantities import Quantities
+
+    law, who = s.system.states[name].follows, f"state {name!r}"
+    assert law is not None
+    measured = Measured(Quantities(s), who, solved=True)
+    return checked_value(s, who, f"what {who} follows", lambda: law(measured))
 
 
 def checked_value(s: Snapshot, who: str, what: str, function: Callable[[], Any]) -> Scalar:
@@ -56,9 +67,9 @@ def refuse_states(mechanism: Mechanism, what: str, besides_deflections: bool = F
     """
     states = mechanism.system.states
     for name in mechanism.linkage.states:
-        if besides_deflections and states[name].rate is None:
+        if besides_deflections and states[name].owner is not None:
             continue
         raise ModelError(f"{what} does not follow first-order states, here {name!r}; use simulate")
 
 
-__all__ = ["checked_value", "refuse_states", "state_rate"]
+__all__ = ["checked_value", "followed", "refuse_states", "state_rate"]

@@ -371,9 +371,7 @@ def _alone(system: System, body: Body, wheels: Sequence[Body], hubs: Sequence[Jo
     }
     gone = [force for name, force in system.forces.items() if name not in rig.forces]
     rig.states = {
-        name: state
-        for name, state in system.states.items()
-        if not any(one in gone for one in getattr(state.trace, "args", ())) and state.reaction not in gone
+        name: state for name, state in system.states.items() if state.owner is None or state.owner not in gone
     }
     rig.couplings = {
         name: c

@@ -16,7 +16,7 @@ is left out is mu times that impulse, which a law for the sequence of events wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,14 +25,13 @@ from bellcrank.base.keys import FUNCTION, NUMBER, Keys, may, must, one_of, ref
 from bellcrank.base.provided import provided
 from bellcrank.contact.friction import Coulomb, LuGre, with_numbers
 from bellcrank.errors import ModelError
-from bellcrank.math.tuples import Vec, dot
 from bellcrank.model import checks
 from bellcrank.model.forces.element import ANGLES, COORDINATE, ForceMethod, ForceQuantity
 from bellcrank.model.forces.joint_force import OnCoordinate
 from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Joint
 from bellcrank.model.joints.joint import SHIFTS
-from bellcrank.model.states import StateVariable
+from bellcrank.model.states import LAG, StateVariable, checked_lag
 from bellcrank.program.functions import sqrt
 from bellcrank.program.trace import Scalar, compare
 
@@ -43,10 +42,6 @@ if TYPE_CHECKING:
     from bellcrank.program.trace import Expr
     from bellcrank.quantities.snapshot import Snapshot
 
-LAG = 1e-12
-"""Time in which a load follows its reaction [s]. Stiff methods take steps of the motion whatever it is: the load is
-that of the reaction, solved with each step. Results differ from those of no lag in proportion to it: the speed of a
-slider crank after 1 s by 2.6e-6 rad/s at 1e-5 s and by 2.6e-10 rad/s at 1e-9 s, so here by less than 1e-12 rad/s."""
 _FRICTION = "Law of friction, or the coefficient of one that sticks and slips alike."
 
 
@@ -124,22 +119,13 @@ class JointFriction(Bristles):
     def pressed(self, act: Acting) -> Scalar:
         return act.kin.number(self.load_state) + act.kin.number(self.preload)
 
-    def carried(self, wrench: Callable[[Joint], tuple[Vec, Vec]], s: Snapshot) -> Scalar:
-        """The force [N] of the joint across the directions it leaves free, from its wrench in world axes."""
-        force = wrench(self.joint)[1]
-        R = s.rotation(self.joint.a)
-        squares: Scalar = 0.0
+    def carried(self, m: Mapping[str, Any]) -> Scalar:
+        """The force [N] of the joint across the directions it leaves free."""
+        force = m[f"{self.joint.name}.force_in_a"]
         free = {SHIFTS[c] for c in self.joint.scalar_coordinates if c in SHIFTS}
-        for k in range(3):
-            if k not in free:
-                part = dot((R[0][k], R[1][k], R[2][k]), force)
-                squares = squares + part * part
+        squares: Scalar = sum(force[k] * force[k] for k in range(3) if k not in free)
         # A joint that carries nothing has no direction of its load; the root is smooth there.
         return sqrt(squares + 1e-24)
-
-    def following(self, wrench: Callable[[Joint], tuple[Vec, Vec]], s: Snapshot) -> Scalar:
-        """The rate of the load."""
-        return (self.carried(wrench, s) - s.kin.number(self.load_state)) * (1.0 / self.lag)
 
     def quantities(self, s: Snapshot) -> dict[str, ForceQuantity]:
         return {**super().quantities(s), "load": ForceQuantity(lambda: [self.pressed(s.acting)], "N")}
@@ -225,14 +211,14 @@ class JointFrictionMethods(ForceMethod):
                 raise ModelError(f"{who} is on a length, which has no radius; leave radius= out")
             radius = checks.positive(f"radius of {who}", radius, self.parameters)
         preload = checks.at_least_zero(f"preload of {who}", preload, self.parameters)
-        lag = checks.plain_number(f"lag of {who}", lag, "a lag is a plain number")
-        if not lag > 0.0:
-            raise ModelError(f"lag of {who} is {lag:g} s; it must be positive")
+        lag = checked_lag(name, lag)
         graph = self.parameters.graph
         bend, load = graph.input(f"{name} bend"), graph.input(f"{name} load")
         made = self._add_force(JointFriction(name, found, chosen, law, bend, radius, preload, lag, load))
-        self._add_state(StateVariable(f"{name} bend", None, 0.0, "m", partial(_bend, made)))
-        self._add_state(StateVariable(f"{name} load", None, 0.0, "N", reaction=made))
+        self._add_state(StateVariable(f"{name} bend", None, 0.0, "m", partial(_bend, made), owner=made))
+        self._add_state(
+            StateVariable(f"{name} load", None, 0.0, "N", follows=made.carried, lag=lag, owner=made)
+        )
         return made
 
     def clutch(
@@ -272,7 +258,9 @@ class JointFrictionMethods(ForceMethod):
         bristles = LuGre(1.0, numbers[0], numbers[1], stribeck_speed=numbers[2])
         bend = self.parameters.graph.input(f"{name} bend")
         made = self._add_force(Clutch(name, found, chosen, bristles, bend, law, *numbers))
-        self._add_state(StateVariable(f"{name} bend", None, 0.0, made.bend_unit, partial(_bend, made)))
+        self._add_state(
+            StateVariable(f"{name} bend", None, 0.0, made.bend_unit, partial(_bend, made), owner=made)
+        )
         return made
 
 

@@ -394,7 +394,9 @@ class PowerTrainMethod(ForceMethod):
         )
         self._add_force(made)
         start = float(self.parameters.value(calm))
-        self._add_state(StateVariable(made.speed_name, None, start, "rad/s", partial(_rate, made)))
+        self._add_state(
+            StateVariable(made.speed_name, None, start, "rad/s", partial(_rate, made), owner=made)
+        )
         return made
 
     def _hubs(self, who: str, hubs: Any) -> tuple[Joint, ...]:

@@ -414,7 +414,9 @@ class TyreMethod(ForceMethod):
         if transient:
             for k, one in enumerate(names):
                 self._add_state(
-                    StateVariable(one, None, 0.0, "rad" if k == 2 else "m", partial(_bend, made, k))
+                    StateVariable(
+                        one, None, 0.0, "rad" if k == 2 else "m", partial(_bend, made, k), owner=made
+                    )
                 )
         return made
 
