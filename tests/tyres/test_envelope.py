@@ -147,6 +147,15 @@ def test_a_wheel_feels_a_step_before_it_stands_on_it_and_a_slope_as_ever() -> No
     assert np.asarray(by_parameter["tyre.force"])[0] == pytest.approx(step[1][0], rel=1e-9)
 
 
+def test_the_loaded_radius_is_that_at_which_the_wheel_stands() -> None:
+    """400 kg on 200 N/mm; in the air it is the free radius."""
+    system = wheel(None, None)
+    standing = system.equilibrium().result
+    assert standing["tyre.loaded_radius"][-1] == pytest.approx(0.3 - 400.0 * 9.81 / 2e5, rel=1e-9)
+    flying = system.simulate(1e-3, initial={"motion": {"position": (0.0, 0.0, 0.5)}}, output=1)
+    assert flying["tyre.loaded_radius"][0] == 0.3
+
+
 def test_mistakes_are_named() -> None:
     for wrong, said in (
         ({"base": -1.0}, "base of the envelope of a tyre must be greater than 0"),

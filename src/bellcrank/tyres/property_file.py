@@ -84,6 +84,9 @@ FIALA = names(
 )
 
 
+RIM = names("RIM_RADIUS BOTTOM_OFFST BOTTOM_STIFF")
+
+
 @dataclass
 class PropertyFile:
     """What a file says: numbers and words by name, tables by the name of their section, all in SI units.
@@ -268,29 +271,42 @@ def _fiala(found: PropertyFile, ignore: Collection[str]) -> Fiala:
         "CGAMMA",
         "RELAX_LENGTH_X",
         "RELAX_LENGTH_Y",
+        *RIM,
     }
     _check_names(found, known - {"CGAMMA"}, ignore)
     for name in ("UNLOADED_RADIUS", *FIALA[:2], *FIALA[3:]):
         if name not in found.numbers:
             raise ModelError(f"{found.path} gives no {name}, without which there is no tyre by Fiala")
     n = found.numbers
+    rim = None
+    if n.get("BOTTOM_STIFF"):
+        if not n.get("RIM_RADIUS"):
+            raise ModelError(
+                f"{found.path} gives BOTTOM_STIFF but no RIM_RADIUS, above which the tyre bottoms"
+            )
+        rim = n["RIM_RADIUS"] + n.get("BOTTOM_OFFST", 0.0)
     if not n["UNLOADED_RADIUS"] > 0.0:
         raise ModelError(f"{found.path}: UNLOADED_RADIUS must be greater than 0")
     lengths = None
     if "RELAX_LENGTH_X" in n and "RELAX_LENGTH_Y" in n:
         lengths = (n["RELAX_LENGTH_X"], n["RELAX_LENGTH_Y"])
-    return Fiala(
-        radius=n["UNLOADED_RADIUS"],
-        stiffness=n["VERTICAL_STIFFNESS"],
-        damping=n["VERTICAL_DAMPING"],
-        width=n.get("WIDTH", 0.2),
-        rolling_resistance=n.get("ROLLING_RESISTANCE", 0.0) / n["UNLOADED_RADIUS"],
-        relaxation_lengths=lengths,
-        longitudinal=n["CSLIP"],
-        lateral=n["CALPHA"],
-        friction=n["UMAX"],
-        sliding_friction=n["UMIN"],
-    )
+    try:
+        return Fiala(
+            radius=n["UNLOADED_RADIUS"],
+            stiffness=n["VERTICAL_STIFFNESS"],
+            damping=n["VERTICAL_DAMPING"],
+            width=n.get("WIDTH", 0.2),
+            rolling_resistance=n.get("ROLLING_RESISTANCE", 0.0) / n["UNLOADED_RADIUS"],
+            relaxation_lengths=lengths,
+            longitudinal=n["CSLIP"],
+            lateral=n["CALPHA"],
+            friction=n["UMAX"],
+            sliding_friction=n["UMIN"],
+            rim_radius=rim,
+            rim_stiffness=None if rim is None else n["BOTTOM_STIFF"],
+        )
+    except ModelError as error:
+        raise ModelError(f"{found.path}: {error}") from None
 
 
 FILE = Keys(

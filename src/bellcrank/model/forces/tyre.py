@@ -19,7 +19,7 @@ from bellcrank.model.frames import Frame
 from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Side
 from bellcrank.model.states import StateVariable
-from bellcrank.program.functions import atan2, maximum, sqrt
+from bellcrank.program.functions import atan2, maximum, sqrt, where
 from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.trace import Expr, Scalar, function
 from bellcrank.tyres.envelope import Envelope, Felt
@@ -57,14 +57,15 @@ class Ground(NamedTuple):
 class Contact(NamedTuple):
     """A wheel on its road, in world axes.
 
-    ahead, left, normal: Axes of the contact. arm: From the wheel centre to the contact [m]. load: [N]. slip: Of the
-    tyre. bending: Rates of the deflections [m/s, rad/s]. forces: In the axes of the contact.
+    ahead, left, normal: Axes of the contact. arm: From the wheel centre to the contact [m]. radius: From the wheel
+    centre to the road along the wheel plane, touched or not [m]. load: [N]. slip: Of the tyre. bending: Rates of the deflections [m/s, rad/s]. forces: In the axes of the contact.
     """
 
     ahead: Vec
     left: Vec
     normal: Vec
     arm: Vec
+    radius: Scalar
     load: Scalar
     slip: Slip
     bending: tuple[Scalar, ...]
@@ -198,7 +199,7 @@ class Tyre(ForceElement):
                 forces = found[2]
                 load = law.load(pressed._replace(longitudinal=forces.longitudinal, lateral=forces.lateral))
                 found = self._slipping(act, load, camber, V_x, spin, across, yaw, ground.friction)
-        return Contact(ahead, left, n, arm, load, *found)
+        return Contact(ahead, left, n, arm, radius, load, *found)
 
     def _slipping(
         self,
@@ -314,8 +315,13 @@ class Tyre(ForceElement):
             found = touch().forces
             return found.overturning, found.rolling, found.aligning
 
+        def radius() -> list[Scalar]:
+            found = touch()
+            return [where(found.load > 0.0, found.radius, self.radius)]
+
         return {
             "load": ForceQuantity(lambda: [touch().load], "N"),
+            "loaded_radius": ForceQuantity(radius, "m"),
             "force": ForceQuantity(force, "N", ("longitudinal", "lateral", "normal")),
             "moment": ForceQuantity(moment, "N m", ("overturning", "rolling", "aligning")),
             "slip": ForceQuantity(lambda: [touch().slip.kappa], ""),
