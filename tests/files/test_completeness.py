@@ -45,7 +45,7 @@ from bellcrank.model.pressing import contact_force
 from bellcrank.model.states import StateMethods
 from bellcrank.program.graph import Graph
 from bellcrank.program.trace import Expr
-from bellcrank.tyres import Brush
+from bellcrank.tyres import Brush, Envelope
 
 from .test_round_trip import traced
 
@@ -144,6 +144,10 @@ ARGUMENTS: dict[str, Values] = {
         "road": (None, lambda x, y, t: 0.1 * x * t),
         "friction": (None, lambda x, y, t: 1.0 + 0.1 * y),
         "transient": (True, False),
+        "envelope": (
+            None,
+            Envelope(base=0.1, length=0.3, height=0.3, order=2.0, width=0.2, tracks=1, step=0.02),
+        ),
     },
     "distance": {**EITHER, "length": (0.5, lambda t: 1.0 + 0.1 * np.sin(t))},
     "driver": {

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bellcrank.errors import ModelError
 from bellcrank.program.derive import directional
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.graph import Graph
@@ -100,6 +101,8 @@ def _everything(law: MagicFormula) -> list[float]:
     found = [float(x) for slip in slips for x in law.forces(slip)]
     found += [float(x) for slip in slips for x in law.relaxation(slip.load, slip.camber)]
     found += [float(law.load(at)) for at in pressed]
+    cams = law.envelope()
+    found += [float(x or 0.0) for x in (cams.base, cams.length, cams.height, cams.order, cams.width)]
     return [*found, float(law.rolling_radius(4e3, 50.0)), law.damping_time, law.most_slip]
 
 
@@ -217,6 +220,33 @@ def test_the_brush_has_its_closed_forms() -> None:
     assert abs(float(full.aligning)) < 1e-9
     locked = law.forces(Slip(load, kappa=-1.0, tangent=0.5))
     assert math.hypot(float(locked.longitudinal), float(locked.lateral)) == pytest.approx(mu * load)
+
+
+@pytest.mark.parametrize("kind", [Brush, Fiala, LinearTyre])
+def test_a_tyre_bottoms_on_its_rim(kind: type[Brush] | type[Fiala] | type[LinearTyre]) -> None:
+    """Two springs, the second from the rim on; the rolling radius knows the deflection that the load makes."""
+    sideways = {"cornering" if kind is LinearTyre else "lateral": 15.0}
+    law = kind(**SPRING, longitudinal=20.0, **sideways, rim_radius=0.22, rim_stiffness=2e6)  # type: ignore[arg-type]
+    for depth in (0.05, 0.08, 0.1):
+        load = law.load(Deflection(0.3 - depth, 0.0))
+        assert load == pytest.approx(2e5 * depth + 2e6 * max(depth - 0.08, 0.0))
+        assert law.rolling_radius(load, 0.0) == pytest.approx(0.3 - depth / 3.0)
+    with pytest.raises(ModelError, match="give both or none"):
+        kind(**SPRING, longitudinal=20.0, **sideways, rim_radius=0.22)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="less than its radius of 0.3 m"):
+        kind(**SPRING, longitudinal=20.0, **sideways, rim_radius=0.3, rim_stiffness=1.0)  # type: ignore[arg-type]
+
+
+def test_the_magic_formula_bottoms_on_its_rim() -> None:
+    law = law_of("61")
+    soft = copy(law)
+    soft.c = copy(law.c)
+    soft.c._values = {**law.c._values, "BOTTOM_STIFF": 0.0}
+    rim = law.c.RIM_RADIUS + law.c.BOTTOM_OFFST
+    for above in (0.01, 0.0, -0.01):
+        at = Deflection(rim + above, 0.0)
+        added = float(law.load(at)) - float(soft.load(at))
+        assert added == pytest.approx(law.c.BOTTOM_STIFF * max(-above, 0.0), abs=1e-6)
 
 
 def test_fiala_has_his_closed_form() -> None:

@@ -84,6 +84,19 @@ def test_bad_files_are_refused_with_the_reason(tmp_path: Path, change: tuple[str
         made(tmp_path, text)
 
 
+def test_fiala_bottoms_by_its_file(tmp_path: Path) -> None:
+    rim = FIALA + "RIM_RADIUS = 200\nBOTTOM_OFFST = 10\nBOTTOM_STIFF = 2000\n"
+    law = made(tmp_path, rim)
+    assert isinstance(law, Fiala)
+    assert (law.rim_radius, law.rim_stiffness) == (pytest.approx(0.21), 2e6)
+    for wrong, said in (
+        (FIALA + "BOTTOM_STIFF = 2000\n", "made.tir gives BOTTOM_STIFF but no RIM_RADIUS"),
+        (rim.replace("200\n", "400\n"), "made.tir: rim_radius of a fiala tyre must be less"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            made(tmp_path, wrong)
+
+
 def test_every_coefficient_is_used_or_named(tmp_path: Path) -> None:
     text = OLD.replace("PDX1 = 0.885", "PDX1 = 0.885\nQXX9 = 3")
     assert isinstance(made(tmp_path, text, ignore=["QXX9"]), MagicFormula)

@@ -46,6 +46,7 @@ from bellcrank.model.forces.limits import STOPS
 from bellcrank.model.frames import Frame
 from bellcrank.model.visuals import Visual
 from bellcrank.roads.kinds import ROADS
+from bellcrank.tyres.envelope import ENVELOPES
 from bellcrank.tyres.property_file import TYRES
 
 VERSION = "1"
@@ -274,6 +275,7 @@ DEFINITIONS: dict[str, Schema | Keys | Kinds] = {
     "force": FORCES,
     "friction": FRICTIONS,
     "tyre": TYRES,
+    "envelope": ENVELOPES,
     "road": any_of(FUNCTION, ROADS),
     "contact": CONTACT,
     "collisions": Collisions.keys,

@@ -30,6 +30,7 @@ from bellcrank.model.joints import Zero
 from bellcrank.model.visuals import Visual
 from bellcrank.program.trace import Expr, Scalar
 from bellcrank.roads.kinds import ROADS
+from bellcrank.tyres.envelope import ENVELOPES
 from bellcrank.tyres.property_file import TYRES
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class _Reader:
                 "part": lambda node, what: read_part(self.values, node, what),
                 "friction": lambda node, what: self.values.made(layout.FRICTIONS, node, what),
                 "tyre": lambda node, what: self.values.made(TYRES, node, what),
+                "envelope": lambda node, what: self.values.made(ENVELOPES, node, what),
                 "road": self._road,
                 "limits": self._limits,
             },

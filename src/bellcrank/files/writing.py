@@ -57,6 +57,7 @@ from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.roads.kinds import ROADS
 from bellcrank.roads.road import Road
 from bellcrank.topology import spanning_tree
+from bellcrank.tyres.envelope import ENVELOPES
 from bellcrank.tyres.property_file import TYRES
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class _Writer:
                 "part": lambda part: part_entries(self.values, part),
                 "friction": lambda law: dict(self.values.made(layout.FRICTIONS, law)),
                 "tyre": lambda law: dict(self.values.made(TYRES, law)),
+                "envelope": lambda envelope: dict(self.values.made(ENVELOPES, envelope)),
                 "road": self._road,
             },
         )

@@ -15,6 +15,7 @@ from bellcrank.mechanics.links import GROUND, Linkage
 from bellcrank.mechanics.loads import Loads
 from bellcrank.mechanics.pressing import press
 from bellcrank.model.forces import ContactForce, Force
+from bellcrank.program.subprogram import Subprogram, call, part
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
@@ -108,6 +109,11 @@ class Acting:
     def substituted(self, outputs: Sequence[Scalar], inputs: Mapping[int, Scalar]) -> list[Scalar]:
         """Outputs of a small graph with some inputs replaced; the others are parameters of the model."""
         return substituted(outputs, inputs, self.kin)
+
+    def called(self, target: Subprogram, *args: Scalar) -> list[Scalar]:
+        """What a subprogram gives, with the parameters of the model that it takes."""
+        whole = call(target, *args, *(self.kin.parameter(name) for name in target.taken))
+        return [part(whole, k) for k in range(target.results)]
 
     def point_arguments(self, function: Any, frame: Frame) -> Mapping[str, Any]:
         """The quantities a user function of a point asks for, in world axes."""

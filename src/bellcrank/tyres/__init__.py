@@ -1,6 +1,7 @@
 """Tyres: laws of load, slip forces and relaxation, and the property files that describe them."""
 
 from bellcrank.tyres.brush import Brush
+from bellcrank.tyres.envelope import Envelope
 from bellcrank.tyres.fiala import Fiala
 from bellcrank.tyres.law import Deflection, Slip, TyreForces, TyreLaw
 from bellcrank.tyres.linear import LinearTyre
@@ -11,6 +12,7 @@ from bellcrank.tyres.property_file import read_property_file, tyre
 __all__ = [
     "Brush",
     "Deflection",
+    "Envelope",
     "Fiala",
     "LinearTyre",
     "MagicFormula",

@@ -5,12 +5,13 @@ H. B. Pacejka, Tire and Vehicle Dynamics, 3rd edition, 2012, section 3.2; combin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.program.functions import maximum, minimum, sqrt
 from bellcrank.program.trace import Scalar
+from bellcrank.tyres.envelope import SHIFT, Envelope
 from bellcrank.tyres.law import Slip, TyreForces
 from bellcrank.tyres.sprung import SPRUNG, SprungTyre
 
@@ -57,6 +58,12 @@ class Brush(SprungTyre):
         F_x, F_y = held * x, held * y
         trail = onward * self._trail(t)
         return TyreForces(F_x, F_y, 0.0, self.resistance(slip.load, onward), -trail * F_y)
+
+    def envelope(self) -> Envelope:
+        """By the length of the patch."""
+        return (
+            replace(super().envelope(), base=2.0 * SHIFT * self.patch) if self.patch else super().envelope()
+        )
 
     def _trail(self, t: Scalar) -> Scalar:
         """3.11."""

@@ -16,6 +16,7 @@ from typing import ClassVar, NamedTuple
 
 from bellcrank.base.keys import Keys
 from bellcrank.program.trace import Scalar
+from bellcrank.tyres.envelope import ORDER, SHIFT, STEP, Envelope
 
 
 class Slip(NamedTuple):
@@ -90,6 +91,24 @@ class TyreLaw:
     def forces(self, slip: Slip) -> TyreForces:
         """Forces and moments of steady slip."""
         raise NotImplementedError
+
+    def envelope(self) -> Envelope:
+        """Cams that follow the road, of numbers that are all there: those of passenger car tyres over the radius.
+
+        Half of the contact length is a fifth of the radius, its width four fifths of that of the tyre; cams as high and
+        as long as the radius, with the exponent 1.8, at four fifths of the contact length from each other, are what
+        the files of the Magic Formula 6.1 give.
+        """
+        R = self.free_radius
+        return Envelope(
+            base=SHIFT * 0.4 * R,
+            length=R,
+            height=R,
+            order=ORDER,
+            width=0.8 * self.width,
+            tracks=3,
+            step=STEP * R,
+        )
 
     def relaxation(self, load: Scalar, camber: Scalar) -> tuple[Scalar, Scalar]:
         """Relaxation lengths of longitudinal and of lateral slip [m], above 0."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from bellcrank.base.keys import NUMBER, TRUTH, Keys, by_name, may, must, words
@@ -24,6 +25,7 @@ from bellcrank.base.reach import LARGEST, within
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.program.functions import clip, cos, maximum, minimum, sin, sqrt, where
 from bellcrank.program.trace import Scalar, function, power
+from bellcrank.tyres.envelope import ORDER, SHIFT, Envelope
 from bellcrank.tyres.law import Deflection, Slip, TyreForces, TyreLaw
 
 
@@ -70,6 +72,8 @@ BUILD = names(
 )
 CAMBERED = names("Q_FCY2 Q_CAM1 Q_CAM2 Q_CAM3 Q_FYS1 Q_FYS2 Q_FYS3")
 """Of the load in 6.2."""
+ENVELOPE = names("Q_RA1 Q_RA2 Q_RB1 Q_RB2 ELLIPS_SHIFT ELLIPS_LENGTH ELLIPS_HEIGHT ELLIPS_ORDER")
+"""Of the contact and of the cams that follow short obstacles."""
 RANGES = names(
     """
     PRESMIN PRESMAX FZMAX KPUMIN KPUMAX ALPMIN ALPMAX CAMMIN CAMMAX
@@ -159,7 +163,9 @@ class MagicFormula(TyreLaw):
         *MOUNTED,
         may("version", words(61, 62), "Of the vertical force; 6.1 where missing.", whole=(61, 62)),
     )
-    known: frozenset[str] = frozenset((*SCALES, *COEFFICIENTS, *TURNING, *BUILD, *CAMBERED, *RANGES))
+    known: frozenset[str] = frozenset(
+        (*SCALES, *COEFFICIENTS, *TURNING, *BUILD, *CAMBERED, *ENVELOPE, *RANGES)
+    )
     needed: tuple[str, ...] = NEEDED
 
     def __init__(
@@ -471,6 +477,21 @@ class MagicFormula(TyreLaw):
         along = c.LONGITUDINAL_STIFFNESS * (1.0 + f * (c.PCFX1 + c.PCFX2 * f)) * (1.0 + c.PCFX3 * p)
         across = c.LATERAL_STIFFNESS * (1.0 + f * (c.PCFY1 + c.PCFY2 * f)) * (1.0 + c.PCFY3 * p)
         return along, across
+
+    def envelope(self) -> Envelope:
+        """By the contact at the nominal load (A12, A13) and the cams of the file; what it does not name is usual."""
+        c, R, usual = self.c, self.free_radius, super().envelope()
+        q = c.FNOMIN / (c.VERTICAL_STIFFNESS * R)
+        half = R * (c.Q_RA1 * math.sqrt(q) + c.Q_RA2 * q)
+        across = c.WIDTH * (c.Q_RB1 * q ** (1.0 / 3.0) + c.Q_RB2 * q)
+        return replace(
+            usual,
+            base=(c.ELLIPS_SHIFT or SHIFT) * 2.0 * half if half > 0.0 else usual.base,
+            length=(c.ELLIPS_LENGTH or 1.0) * R,
+            height=(c.ELLIPS_HEIGHT or 1.0) * R,
+            order=c.ELLIPS_ORDER or ORDER,
+            width=2.0 * across if across > 0.0 else usual.width,
+        )
 
     def relaxation(self, load: Scalar, camber: Scalar) -> tuple[Scalar, Scalar]:
         """K over the stiffness of the carcass (A19); one radius each where the file names no stiffness."""

@@ -62,26 +62,29 @@ ABOUT = frozenset(
     FILE_TYPE FILE_VERSION FILE_FORMAT COMMENT FITTYP USE_MODE TYRESIDE USER_SUB_ID PROPERTY_FILE_FORMAT
     FUNCTION_NAME N_TIRE_STATES HMAX_LOCAL TIME_SWITCH_INTEG MESSAGES ROAD_INCREMENT ROAD_DIRECTION RIM_WIDTH
     FZMIN MASS IXX IYY GRAVITY SWITCH_INTEG BELT_DYNAMICS CONTACT_MODEL USER_SUB_ROUTINE NUMBER_OF_STATES
+    ELLIPS_MAX_STEP ELLIPS_NWIDTH ELLIPS_NLENGTH
     """
     )
 )
-"""Names that say something about the file, its fit or the wheel, and take no part in the forces."""
+"""Names that say something of the file, its fit, the wheel or how finely to sample, and take no part in the forces."""
 RING = frozenset(
     names(
         """
     BELT_MASS BELT_IXX BELT_IYY YAW_STIFFNESS PCMZ1 FREQ_LONG FREQ_LAT FREQ_YAW FREQ_WINDUP DAMP_LONG DAMP_LAT
-    DAMP_YAW DAMP_WINDUP DAMP_RESIDUAL Q_BVX Q_BVT Q_RA1 Q_RA2 Q_RB1 Q_RB2 ELLIPS_SHIFT ELLIPS_LENGTH ELLIPS_HEIGHT
-    ELLIPS_ORDER ELLIPS_MAX_STEP ELLIPS_NWIDTH ELLIPS_NLENGTH ENV_C1 ENV_C2 ENV_ATT1 ENV_ATT2 Q_A1 Q_A2
+    DAMP_YAW DAMP_WINDUP DAMP_RESIDUAL Q_BVX Q_BVT ENV_C1 ENV_C2 ENV_ATT1 ENV_ATT2 Q_A1 Q_A2
     """
     )
 )
-"""Of the rigid ring and its envelope of short obstacles, another model in the same files."""
+"""Of the rigid ring, another model in the same files."""
 LAWS: tuple[type[TyreLaw], ...] = (MagicFormula, MagicFormula2002, Brush, Fiala, LinearTyre)
 FIALA = names(
     """
     VERTICAL_STIFFNESS VERTICAL_DAMPING ROLLING_RESISTANCE CSLIP CALPHA UMIN UMAX
     """
 )
+
+
+RIM = names("RIM_RADIUS BOTTOM_OFFST BOTTOM_STIFF")
 
 
 @dataclass
@@ -268,29 +271,42 @@ def _fiala(found: PropertyFile, ignore: Collection[str]) -> Fiala:
         "CGAMMA",
         "RELAX_LENGTH_X",
         "RELAX_LENGTH_Y",
+        *RIM,
     }
     _check_names(found, known - {"CGAMMA"}, ignore)
     for name in ("UNLOADED_RADIUS", *FIALA[:2], *FIALA[3:]):
         if name not in found.numbers:
             raise ModelError(f"{found.path} gives no {name}, without which there is no tyre by Fiala")
     n = found.numbers
+    rim = None
+    if n.get("BOTTOM_STIFF"):
+        if not n.get("RIM_RADIUS"):
+            raise ModelError(
+                f"{found.path} gives BOTTOM_STIFF but no RIM_RADIUS, above which the tyre bottoms"
+            )
+        rim = n["RIM_RADIUS"] + n.get("BOTTOM_OFFST", 0.0)
     if not n["UNLOADED_RADIUS"] > 0.0:
         raise ModelError(f"{found.path}: UNLOADED_RADIUS must be greater than 0")
     lengths = None
     if "RELAX_LENGTH_X" in n and "RELAX_LENGTH_Y" in n:
         lengths = (n["RELAX_LENGTH_X"], n["RELAX_LENGTH_Y"])
-    return Fiala(
-        radius=n["UNLOADED_RADIUS"],
-        stiffness=n["VERTICAL_STIFFNESS"],
-        damping=n["VERTICAL_DAMPING"],
-        width=n.get("WIDTH", 0.2),
-        rolling_resistance=n.get("ROLLING_RESISTANCE", 0.0) / n["UNLOADED_RADIUS"],
-        relaxation_lengths=lengths,
-        longitudinal=n["CSLIP"],
-        lateral=n["CALPHA"],
-        friction=n["UMAX"],
-        sliding_friction=n["UMIN"],
-    )
+    try:
+        return Fiala(
+            radius=n["UNLOADED_RADIUS"],
+            stiffness=n["VERTICAL_STIFFNESS"],
+            damping=n["VERTICAL_DAMPING"],
+            width=n.get("WIDTH", 0.2),
+            rolling_resistance=n.get("ROLLING_RESISTANCE", 0.0) / n["UNLOADED_RADIUS"],
+            relaxation_lengths=lengths,
+            longitudinal=n["CSLIP"],
+            lateral=n["CALPHA"],
+            friction=n["UMAX"],
+            sliding_friction=n["UMIN"],
+            rim_radius=rim,
+            rim_stiffness=None if rim is None else n["BOTTOM_STIFF"],
+        )
+    except ModelError as error:
+        raise ModelError(f"{found.path}: {error}") from None
 
 
 FILE = Keys(

@@ -9,7 +9,7 @@ from typing import ClassVar
 from bellcrank.base.keys import NUMBER, list_of, may, must
 from bellcrank.base.reach import within
 from bellcrank.errors import ModelError
-from bellcrank.program.functions import maximum, where
+from bellcrank.program.functions import maximum, minimum, where
 from bellcrank.program.trace import Scalar
 from bellcrank.tyres.law import Deflection, TyreLaw
 from bellcrank.tyres.magic_formula import slowly
@@ -36,6 +36,10 @@ SPRUNG = (
         "Damping of the carcass over its stiffness [s]; 0.001 where missing.",
         plain=True,
     ),
+    may(
+        "rim_radius", NUMBER, "Loaded radius at which the tyre bottoms [m]; never where missing.", plain=True
+    ),
+    may("rim_stiffness", NUMBER, "Vertical, beside that of the carcass, from there on [N/m].", plain=True),
 )
 """Keys of tyres on a linear spring."""
 
@@ -46,7 +50,8 @@ class SprungTyre(TyreLaw):
 
     radius: Without load [m]. stiffness: Vertical [N/m]. damping: Vertical [N s/m]. width: [m]. rolling_resistance:
     Rolling moment over load and radius. relaxation_lengths: Along and across the wheel [m]; the radius where missing.
-    damping_time: Damping of the carcass along and across the wheel over its stiffness [s].
+    damping_time: Damping of the carcass along and across the wheel over its stiffness [s]. rim_radius: Loaded radius at
+    which the tyre bottoms [m]; None: never. rim_stiffness: Vertical, beside that of the carcass, from there on [N/m].
     """
 
     positive: ClassVar[tuple[str, ...]] = ()
@@ -59,6 +64,8 @@ class SprungTyre(TyreLaw):
     rolling_resistance: float = 0.0
     relaxation_lengths: tuple[float, float] | None = None
     damping_time: float = 1e-3
+    rim_radius: float | None = None
+    rim_stiffness: float | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -73,6 +80,13 @@ class SprungTyre(TyreLaw):
                 raise ModelError(f"{name} of a {self.kind} tyre must be greater than 0")
         if self.relaxation_lengths is not None and not all(s > 0.0 for s in self.relaxation_lengths):
             raise ModelError(f"relaxation_lengths of a {self.kind} tyre must be greater than 0")
+        if (self.rim_radius is None) != (self.rim_stiffness is None):
+            raise ModelError(f"a {self.kind} tyre bottoms by rim_radius and rim_stiffness; give both or none")
+        if self.rim_radius is not None and not self.rim_radius < self.radius:
+            raise ModelError(
+                f"rim_radius of a {self.kind} tyre must be less than its radius of {self.radius:g} m, "
+                f"not {self.rim_radius:g}"
+            )
 
     @property
     def free_radius(self) -> float:  # type: ignore[override]
@@ -81,11 +95,18 @@ class SprungTyre(TyreLaw):
 
     def load(self, at: Deflection) -> Scalar:
         depth = self.radius - at.radius
-        return where(depth > 0.0, maximum(self.stiffness * depth - self.damping * at.rate, 0.0), 0.0)
+        pressed = self.stiffness * depth
+        if self.rim_radius is not None and self.rim_stiffness is not None:
+            pressed = pressed + self.rim_stiffness * maximum(self.rim_radius - at.radius, 0.0)
+        return where(depth > 0.0, maximum(pressed - self.damping * at.rate, 0.0), 0.0)
 
     def rolling_radius(self, load: Scalar, spin: Scalar) -> Scalar:
         """R - d/3: the belt keeps its length, the arc of which rolls off as its chord (Pacejka 2012, 8.3)."""
-        return self.radius - load / (3.0 * self.stiffness)
+        d = load / self.stiffness
+        if self.rim_radius is not None and self.rim_stiffness is not None:
+            free = self.radius - self.rim_radius
+            d = minimum(d, (load + self.rim_stiffness * free) / (self.stiffness + self.rim_stiffness))
+        return self.radius - d / 3.0
 
     def relaxation(self, load: Scalar, camber: Scalar) -> tuple[Scalar, Scalar]:
         return self.relaxation_lengths or (self.radius, self.radius)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bellcrank.base.keys import AXIS, ROAD, SIDE, TRUTH, Keys, may, must, ref
@@ -14,13 +14,15 @@ from bellcrank.math.arrays import as_vec
 from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub, times, transposed_times
 from bellcrank.model import checks
 from bellcrank.model.forces.element import ForceElement, ForceMethod, ForceQuantity
-from bellcrank.model.forces.road import ARGUMENTS, place_function
+from bellcrank.model.forces.road import ARGUMENTS, place_function, place_subprograms
 from bellcrank.model.frames import Frame
 from bellcrank.model.functions import user_function
 from bellcrank.model.joints import Side
 from bellcrank.model.states import StateVariable
-from bellcrank.program.functions import atan2, maximum, sqrt
+from bellcrank.program.functions import atan2, maximum, sqrt, where
+from bellcrank.program.subprogram import Subprogram
 from bellcrank.program.trace import Expr, Scalar, function
+from bellcrank.tyres.envelope import Envelope, Felt
 from bellcrank.tyres.law import Deflection, Slip, TyreForces, TyreLaw
 
 if TYPE_CHECKING:
@@ -43,25 +45,27 @@ one before, the share of a force in its own change of load."""
 
 
 class Ground(NamedTuple):
-    """The road under a wheel: height [m], unit normal, speed along the normal [m/s], friction factor."""
+    """The road under a wheel: a point of it [m], its unit normal, the speed of the wheel away from it [m/s], friction
+    factor."""
 
-    height: Scalar
+    foot: Vec
     normal: Vec
-    rising: Scalar
+    leaving: Scalar
     friction: Scalar
 
 
 class Contact(NamedTuple):
     """A wheel on its road, in world axes.
 
-    ahead, left, normal: Axes of the contact. arm: From the wheel centre to the contact [m]. load: [N]. slip: Of the
-    tyre. bending: Rates of the deflections [m/s, rad/s]. forces: In the axes of the contact.
+    ahead, left, normal: Axes of the contact. arm: From the wheel centre to the contact [m]. radius: From the wheel
+    centre to the road along the wheel plane, touched or not [m]. load: [N]. slip: Of the tyre. bending: Rates of the deflections [m/s, rad/s]. forces: In the axes of the contact.
     """
 
     ahead: Vec
     left: Vec
     normal: Vec
     arm: Vec
+    radius: Scalar
     load: Scalar
     slip: Slip
     bending: tuple[Scalar, ...]
@@ -74,10 +78,12 @@ class Tyre(ForceElement):
 
     law: Of load and slip forces. frame: The wheel centre. axis: Spin axis in body axes, to the left of a wheel that
     rolls forwards. road(x, y, t): Height [m]; None is flat ground at 0. friction(x, y, t): Of the road over that on
-    which the tyre was measured; None is 1. deflection: The states that hold how far the carcass is bent along and
+    which the tyre was measured; None is 1. envelope: Cams that follow obstacles shorter than the contact; None takes
+    the road as it is below the wheel. deflection: The states that hold how far the carcass is bent along and
     across the wheel [m] and, with turn slip, about the normal [rad]; None for slip without delay.
 
-    The road is taken as its tangent plane below the contact, the load acts along its normal. Slip builds up over the
+    The road is taken as its tangent plane below the contact, or as the plane on which the cams of the envelope stand;
+    the load acts along its normal. Slip builds up over the
     relaxation lengths s (Pacejka 2012, 7.2): with slip speeds w and the deflections e,
 
         e' = w - V e/s,   slip = e/s,   V = max(|V_x|, |w|/S (|slip|/S)^4)
@@ -104,6 +110,11 @@ class Tyre(ForceElement):
             ROAD,
             "Of the road over that on which the tyre was measured, of x [m], y [m] and t [s]; 1 where missing.",
         ),
+        may(
+            "envelope",
+            ref("envelope"),
+            "Cams that follow obstacles shorter than the contact; none where missing.",
+        ),
         may("transient", TRUTH, "Whether slip builds up over the relaxation length; true where missing."),
     )
 
@@ -113,6 +124,7 @@ class Tyre(ForceElement):
     axis: Vec = (0.0, 1.0, 0.0)
     road: Callable[..., Scalar] | None = None
     friction: Callable[..., Scalar] | None = None
+    envelope: Envelope | None = None
     deflection: tuple[Scalar, ...] | None = None
 
     @property
@@ -166,15 +178,11 @@ class Tyre(ForceElement):
     def _rolling(self, act: Acting, c: Vec, v: Vec, w: Vec, a: Vec) -> Contact:
         """The contact of a wheel with centre c, velocity v, angular velocity w and spin axis a."""
         law = self.law
-        below = self._ground(act, c[0], c[1])
-        up, upright = _axes(a, below.normal)
-        first = add(c, scale(-((c[2] - below.height) * below.normal[2] / upright), up))
-        ground = self._ground(act, first[0], first[1])
+        ground = self._tangent(act, c, v, a) if self.envelope is None else self._felt(act, c, v, a)
         n = ground.normal
         up, upright = _axes(a, n)
-        foot: Vec = (first[0], first[1], ground.height)
-        radius = dot(sub(c, foot), n) / upright
-        rate = (dot(v, n) - ground.rising) / upright
+        radius = dot(sub(c, ground.foot), n) / upright
+        rate = ground.leaving / upright
         ahead = cross(a, up)
         left = cross(n, ahead)
         tilt = dot(a, n)
@@ -191,7 +199,7 @@ class Tyre(ForceElement):
                 forces = found[2]
                 load = law.load(pressed._replace(longitudinal=forces.longitudinal, lateral=forces.lateral))
                 found = self._slipping(act, load, camber, V_x, spin, across, yaw, ground.friction)
-        return Contact(ahead, left, n, arm, load, *found)
+        return Contact(ahead, left, n, arm, radius, load, *found)
 
     def _slipping(
         self,
@@ -233,11 +241,61 @@ class Tyre(ForceElement):
         """The rate of a deflection [m/s or rad/s]."""
         return self._contact(act).bending[k]
 
-    def _ground(self, act: Acting, x: Scalar, y: Scalar) -> Ground:
+    def _tangent(self, act: Acting, c: Vec, v: Vec, a: Vec) -> Ground:
+        """The tangent plane of the road where the wheel plane meets that below the wheel centre."""
+        h, h_x, h_y, _ = place_function(act, self.road, c[0], c[1])
+        n = _normal(h_x, h_y)
+        up, upright = _axes(a, n)
+        x, y, _ = add(c, scale(-((c[2] - h) * n[2] / upright), up))
         h, h_x, h_y, h_t = place_function(act, self.road, x, y)
-        n_z = 1.0 / sqrt(1.0 + h_x * h_x + h_y * h_y)
-        mu: Scalar = 1.0 if self.friction is None else place_function(act, self.friction, x, y)[0]
-        return Ground(h, (-h_x * n_z, -h_y * n_z, n_z), h_t * n_z, maximum(mu, 1e-6))
+        n = _normal(h_x, h_y)
+        return Ground((x, y, h), n, dot(v, n) - h_t * n[2], self._friction(act, x, y))
+
+    def _felt(self, act: Acting, c: Vec, v: Vec, a: Vec) -> Ground:
+        """The plane on which the cams of the envelope stand; they go where the wheel goes."""
+        assert self.envelope is not None
+        level = 1.0 / sqrt(maximum(a[0] * a[0] + a[1] * a[1], FLAT))
+        ahead = a[1] * level, -a[0] * level
+        if self.road is None:
+            chord: list[Scalar] = [0.0, 0.0]
+        else:
+            chord = act.called(self._chord, c[0], c[1], *ahead, act.t)
+        up, _ = _axes(a, _turned(chord[0], chord[1], ahead))
+        x, y, _ = add(c, scale(-self.law.free_radius, up))
+        if self.road is None:
+            felt = Felt(0.0, 0.0, 0.0, 0.0)
+        else:
+            felt = Felt(*act.called(self._cams, x, y, *ahead, *chord, v[0], v[1], act.t))
+        n = _turned(felt.ahead, felt.left, ahead)
+        leaving = (v[2] - felt.rising) * n[2]
+        return Ground((x, y, felt.height), n, leaving, self._friction(act, x, y))
+
+    @cached_property
+    def _chord(self) -> Subprogram:
+        """Slopes of the road ahead and to the left over the size of the cams, of x, y, the direction ahead and t."""
+        assert self.envelope is not None
+        assert self.road is not None
+        road, _ = place_subprograms(self.road)
+        cams = self.envelope.on(self.law)
+        return Subprogram.traced(
+            "chord of the road", 5, lambda s: cams.chord(road, (s[0], s[1]), (s[2], s[3]), s[4])
+        )
+
+    @cached_property
+    def _cams(self) -> Subprogram:
+        """What the cams feel, of x, y, the direction ahead, slopes of the chord, the velocity in the plane and t."""
+        assert self.envelope is not None
+        assert self.road is not None
+        road, moving = place_subprograms(self.road)
+        cams = self.envelope.on(self.law)
+        return Subprogram.traced(
+            "cams on the road",
+            9,
+            lambda s: cams.feel(road, moving, (s[0], s[1]), (s[2], s[3]), (s[4], s[5]), (s[6], s[7]), s[8]),
+        )
+
+    def _friction(self, act: Acting, x: Scalar, y: Scalar) -> Scalar:
+        return 1.0 if self.friction is None else maximum(place_function(act, self.friction, x, y)[0], 1e-6)
 
     def power(self, s: Snapshot) -> Scalar:
         force, moment = _wrench(self._contact(s.acting))
@@ -257,14 +315,30 @@ class Tyre(ForceElement):
             found = touch().forces
             return found.overturning, found.rolling, found.aligning
 
+        def radius() -> list[Scalar]:
+            found = touch()
+            return [where(found.load > 0.0, found.radius, self.radius)]
+
         return {
             "load": ForceQuantity(lambda: [touch().load], "N"),
+            "loaded_radius": ForceQuantity(radius, "m"),
             "force": ForceQuantity(force, "N", ("longitudinal", "lateral", "normal")),
             "moment": ForceQuantity(moment, "N m", ("overturning", "rolling", "aligning")),
             "slip": ForceQuantity(lambda: [touch().slip.kappa], ""),
             "slip_angle": ForceQuantity(lambda: [function("atan", touch().slip.tangent)], "rad"),
             "camber": ForceQuantity(lambda: [touch().slip.camber], "rad"),
         }
+
+
+def _normal(h_x: Scalar, h_y: Scalar) -> Vec:
+    """Of a plane with these slopes along x and y."""
+    n_z = 1.0 / sqrt(1.0 + h_x * h_x + h_y * h_y)
+    return -h_x * n_z, -h_y * n_z, n_z
+
+
+def _turned(along: Scalar, across: Scalar, ahead: tuple[Scalar, Scalar]) -> Vec:
+    """The normal of a plane with these slopes ahead and to the left."""
+    return _normal(along * ahead[0] - across * ahead[1], along * ahead[1] + across * ahead[0])
 
 
 def _axes(a: Vec, n: Vec) -> tuple[Vec, Scalar]:
@@ -302,6 +376,7 @@ class TyreMethod(ForceMethod):
         road: Callable[..., Any] | None = None,
         friction: Any = None,
         transient: bool = True,
+        envelope: Envelope | None = None,
     ) -> Tyre:
         """A tyre on a road; see :class:`~bellcrank.model.forces.tyre.Tyre` for the equations.
 
@@ -309,7 +384,8 @@ class TyreMethod(ForceMethod):
         in body axes ("x", "y", "z" or a vector), to the left of a wheel that rolls forwards. road(x, y, t): Height [m]
         at a place [m] and time [s]; flat ground at 0 where missing. friction: Of the road over that on which the tyre
         was measured, a number or a function of (x, y, t). transient: Whether slip builds up over the relaxation
-        length; without, slip follows at once and a car does not hold on a slope.
+        length; without, slip follows at once and a car does not hold on a slope. envelope: Cams that follow obstacles
+        shorter than the contact, such as ``bc.tyres.Envelope()``; without, the road is taken as it is below the wheel.
         """
         name, who = self._force_name(name)
         found = self._frame(who, frame)
@@ -319,6 +395,10 @@ class TyreMethod(ForceMethod):
             raise ModelError(
                 f"{who} needs a law of the tyre such as bellcrank.tyres.tyre('sedan.tir'), not {law!r}"
             )
+        if envelope is not None:
+            if not isinstance(envelope, Envelope):
+                raise ModelError(f"envelope of {who} must be a bellcrank.tyres.Envelope, not {envelope!r}")
+            envelope.on(law)
         height = None
         if road is not None:
             height = user_function(f"the road of {who}", road, ARGUMENTS, self.parameters)
@@ -336,7 +416,7 @@ class TyreMethod(ForceMethod):
         ]
         if transient:
             bent = tuple(self.parameters.graph.input(one) for one in names)
-        made = self._add_force(Tyre(name, found, law, spin, height, mu, bent))
+        made = self._add_force(Tyre(name, found, law, spin, height, mu, envelope, bent))
         if transient:
             for k, one in enumerate(names):
                 self._add_state(
