@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from pathlib import Path
 
 # Pages and traced programs are many small objects that stay: looking for garbage less often makes the build shorter.
 gc.set_threshold(50_000, 20, 20)
+# Binaries of FMUs on the pages are run for a second at most: optimising them takes longer.
+os.environ.setdefault("CFLAGS", "-O0")
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
 sys.path.insert(0, str(HERE.parent / "src"))
