@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from pathlib import Path
 
 # Pages and traced programs are many small objects that stay: looking for garbage less often makes the build shorter.
 gc.set_threshold(50_000, 20, 20)
+# Binaries of FMUs on the pages are run for a second at most: optimising them takes longer.
+os.environ.setdefault("CFLAGS", "-O0")
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
 sys.path.insert(0, str(HERE.parent / "src"))
 
+from sphinx.pycode.parser import Parser  # noqa: E402
+
 import bellcrank  # noqa: E402
+
+# Where each definition begins and ends serves pages with source code alone, which there are none of; finding it takes
+# a third of the time of the reference.
+Parser.parse_definition = lambda self: None  # type: ignore[method-assign]
 
 project = "Bellcrank"
 author = "the authors of Bellcrank"
@@ -38,6 +47,8 @@ exclude_patterns = ["_build", "extensions", "_static"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 default_role = "literal"
+# Pages in Markdown have plain quotes; so do those of the reference.
+smartquotes = False
 
 # A name that leads nowhere is an error. Types in signatures may be those of other packages.
 nitpicky = True

@@ -102,11 +102,23 @@ def meant(target: str, module: str | None, owner: str | None) -> Any:
     for path in (target, *(f"{place}.{target}" for place in places), ".".join([*places, target])):
         with contextlib.suppress(AttributeError):
             return named(path)
-    for name in sorted(sys.modules):
-        if name.startswith("bellcrank."):
-            with contextlib.suppress(AttributeError):
-                return functools.reduce(member, target.split("."), sys.modules[name])
+    first = target.partition(".")[0]
+    for name in homes(frozenset(name for name in sys.modules if name.startswith("bellcrank."))).get(
+        first, ()
+    ):
+        with contextlib.suppress(AttributeError):
+            return functools.reduce(member, target.split("."), sys.modules[name])
     return MISSING
+
+
+@functools.lru_cache(maxsize=1)
+def homes(modules: frozenset[str]) -> dict[str, list[str]]:
+    """For each name the modules that have it, in order."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(modules):
+        for thing in dir(sys.modules[name]):
+            found.setdefault(thing, []).append(name)
+    return found
 
 
 def found_elsewhere(app: Sphinx, env: Any, node: Any, content: nodes.TextElement) -> nodes.Node | None:
