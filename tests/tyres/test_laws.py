@@ -233,7 +233,7 @@ def test_a_tyre_bottoms_on_its_rim(kind: type[Brush] | type[Fiala] | type[Linear
         assert law.rolling_radius(load, 0.0) == pytest.approx(0.3 - depth / 3.0)
     with pytest.raises(ModelError, match="give both or none"):
         kind(**SPRING, longitudinal=20.0, **sideways, rim_radius=0.22)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="less than its radius of 0.3 m"):
+    with pytest.raises(ModelError, match=r"less than its radius of 0\.3 m"):
         kind(**SPRING, longitudinal=20.0, **sideways, rim_radius=0.3, rim_stiffness=1.0)  # type: ignore[arg-type]
 
 

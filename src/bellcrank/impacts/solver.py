@@ -149,7 +149,8 @@ def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:
 def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Array:
     """Impulses of the least norm that do the same, where they press and stay within friction: else those given.
 
-    Contacts that are one too many, like the feet of a table, share the impulse so. Where none is, no others do the same.
+    Contacts that are one too many, like the feet of a table, share the impulse so. Where none is, there are no
+    other impulses that do.
     """
     across = J / np.maximum(np.linalg.norm(J, axis=1), 1e-300)[:, None]
     try:

@@ -58,7 +58,8 @@ class Contact(NamedTuple):
     """A wheel on its road, in world axes.
 
     ahead, left, normal: Axes of the contact. arm: From the wheel centre to the contact [m]. radius: From the wheel
-    centre to the road along the wheel plane, touched or not [m]. load: [N]. slip: Of the tyre. bending: Rates of the deflections [m/s, rad/s]. forces: In the axes of the contact.
+    centre to the road along the wheel plane, touched or not [m]. load: [N]. slip: Of the tyre. bending: Rates of the
+    deflections [m/s, rad/s]. forces: In the axes of the contact.
     """
 
     ahead: Vec
