@@ -89,7 +89,13 @@ def process(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: 
 
 
 def exact(app: Sphinx, doctree: nodes.document) -> None:
-    """Names mean what they say: a short one is not looked for in all modules, which is slow and may find another."""
+    """Names mean what they say: a short one is not looked for in all modules, which is slow and may find another.
+
+    A dash stands between a parameter and what is said of it.
+    """
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
     for link in doctree.findall(addnodes.pending_xref):
         if link.get("refdomain") == "py":
             link.attributes.pop("refspecific", None)
