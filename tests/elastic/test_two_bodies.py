@@ -116,3 +116,17 @@ def test_solid_blocks_meet() -> None:
     total = run.rebound_velocity("upper") + run.rebound_velocity("lower")
     np.testing.assert_allclose(total, [0.0, 0.0, -1.0], atol=1e-9)
     assert run.rebound_velocity("lower")[2] < -0.8
+
+
+def test_a_body_from_afar_is_met_as_one_that_starts_near() -> None:
+    """Points are paired anew on the way, and those that were too far away at the start touch, too."""
+    forces = []
+    for apart in (0.0, 3.2):
+        one = elastic.disc(
+            1.0, SOFT, divisions=5, centre=(0.3, 2.0 + apart), velocity=(0.0, -1.0), name="one"
+        )
+        two = elastic.disc(1.0, SOFT, divisions=4, centre=(0.0, 0.0), name="two")
+        run = elastic.simulate([one, two], Contact(one, two), 0.5 + apart, 0.01, frames=1)
+        forces.append(np.asarray(run["contact.force"])[round(apart / 0.01) :])
+    assert forces[0].max() > 10.0
+    np.testing.assert_allclose(forces[1], forces[0], atol=2e-3 * forces[0].max())

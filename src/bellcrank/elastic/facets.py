@@ -160,24 +160,27 @@ def project(
     # The unknowns: parameters on the facet, then the distance along the normal.
     z = np.zeros((count, d))
     z[:, :-1] = 1.0 / 3.0 if surface.kind == "triangle" else 0.5
-    change, flat = np.ones_like(z), np.zeros(count, dtype=bool)
+    settled, flat = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     size = np.ptp(where, axis=1).max(axis=1)
+    left = np.arange(count)
     for _ in range(8):
-        shape, slope = shapes(surface.kind, surface.order, z[:, :-1])
-        miss = np.einsum("kn,knd->kd", shape, where) - target - z[:, -1:] * n
-        matrix = np.concatenate([np.einsum("knp,knd->kdp", slope, where), -n[:, :, None]], axis=2)
-        flat = np.abs(np.linalg.det(matrix)) < 1e-6 * size ** (d - 1)
-        matrix[flat] = np.eye(d)
-        change = np.linalg.solve(matrix, -miss[:, :, None])[:, :, 0]
-        z += change
-        z[:, :-1] = np.clip(z[:, :-1], -0.5, 1.5)
-        if np.abs(change[:, :-1]).max(initial=0.0) < 1e-12:
+        shape, slope = shapes(surface.kind, surface.order, z[left, :-1])
+        miss = np.einsum("kn,knd->kd", shape, where[left]) - target[left] - z[left, -1:] * n[left]
+        change, across = _step(np.einsum("knp,knd->pkd", slope, where[left]), n[left], miss)
+        flat[left] = np.abs(across) < 1e-6 * size[left] ** (d - 1)
+        change[flat[left]] = 0.0
+        before = z[left, :-1]
+        z[left] += change
+        z[left, :-1] = np.clip(z[left, :-1], -0.5, 1.5)
+        settled[left] = np.abs(change[:, :-1]).max(axis=1) < 1e-8
+        # Done, or held at the bounds, beside the facet.
+        left = left[np.abs(z[left, :-1] - before).max(axis=1) >= 1e-12]
+        if left.size == 0:
             break
     xi = z[:, :-1]
     shape, _ = shapes(surface.kind, surface.order, xi)
     feet = np.einsum("kn,knd->kd", shape, where)
-    inside = (xi > -1e-7).all(axis=1) & (xi < 1.0 + 1e-7).all(axis=1) & ~flat
-    inside &= np.abs(change[:, :-1]).max(axis=1, initial=0.0) < 1e-8
+    inside = (xi > -1e-7).all(axis=1) & (xi < 1.0 + 1e-7).all(axis=1) & settled & ~flat
     if surface.kind == "triangle":
         inside &= xi.sum(axis=1) < 1.0 + 1e-7
     distance = np.where(inside, np.abs(z[:, -1]), np.inf).reshape(len(points), near)
@@ -185,3 +188,22 @@ def project(
     hit = np.flatnonzero(np.isfinite(distance.ravel()[best]))
     best = best[hit]
     return Projection(chosen[hit], own[best], shape[best], feet[best])
+
+
+def _step(tangents: Array, n: Array, miss: Array) -> tuple[Array, Array]:
+    """Newton's step of parameters and distance, and the area spanned by the tangents as seen along n.
+
+    tangents: one for each parameter, (d - 1, k, d).
+    """
+    if len(tangents) == 1:
+        out = np.column_stack([tangents[0, :, 1], -tangents[0, :, 0]])
+        back = [tangents[0]]
+    else:
+        out = np.cross(tangents[0], tangents[1])
+        back = [np.cross(tangents[1], out), np.cross(out, tangents[0])]
+    across = (out * n).sum(axis=1)
+    further = (out * miss).sum(axis=1) / np.where(across == 0.0, 1.0, across)
+    inner = further[:, None] * n - miss
+    area = (out * out).sum(axis=1)
+    area = np.where(area == 0.0, 1.0, area)
+    return np.column_stack([*((inner * b).sum(axis=1) / area for b in back), further]), across

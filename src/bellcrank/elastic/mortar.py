@@ -12,6 +12,8 @@ pairs are renewed between steps where the bodies have slid.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
@@ -22,6 +24,27 @@ from bellcrank.elastic.facets import project, quadrature
 from bellcrank.elastic.interface import Contact, Interface, Rows, frames
 from bellcrank.elastic.lattices import Array, Index
 from bellcrank.errors import ModelError
+
+REACH = 0.25
+"""Depth of overlap, as a share of the smaller body, at which points are still paired."""
+LOOK = 0.05
+"""Beyond the nearest points, how far apart points are paired, as a share of the smaller body. Once they have moved by
+half of it they are paired anew, before any other can touch."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """Quadrature points that face the other body, as they were paired.
+
+    jump: From displacements of both bodies to those of the points against their feet. normals: Of the first body. gap:
+    Along them [m]. slope: By how much the other surface may rise along a slide. paired_at: Jumps at that time [m].
+    """
+
+    jump: sp.csr_array
+    normals: Array
+    gap: Array
+    slope: Array
+    paired_at: Array
 
 
 class MortarInterface(Interface):
@@ -41,7 +64,8 @@ class MortarInterface(Interface):
         normals = np.zeros_like(second.nodes)
         normals[second.surface.nodes] = second.surface.normals
         self._master_normals = normals
-        self._reach = 0.25 * min(np.ptp(first.nodes, axis=0).max(), np.ptp(second.nodes, axis=0).max())
+        smaller = float(min(np.ptp(first.nodes, axis=0).max(), np.ptp(second.nodes, axis=0).max()))
+        self._reach, self._look = REACH * smaller, LOOK * smaller
         edges = second.nodes[self._master.nodes]
         self._facet_size = float(np.ptp(edges, axis=1).max())
         corners = self._corners_of(first, contact)
@@ -124,15 +148,26 @@ class MortarInterface(Interface):
         n = np.where(self._met[:, None], n / np.where(length > 0.0, length, 1.0), np.eye(n.shape[1])[0])
         self._frames = frames(n)
         self._apart = -np.einsum("md,md->m", self._frames[:, 0], self._weights @ system.nodes)
-        self._paired_at = self._weights @ u
+        facing, turned = self._normals[hit], self._master_normals[nodes]
+        # The slope against the mean normal, and the turn of the surface over a facet to either side.
+        lean = np.sqrt(np.maximum((out[fits] * facing).sum(axis=1) ** -2 - 1.0, 0.0))
+        turn = np.linalg.norm(turned - turned.mean(axis=1, keepdims=True), axis=2).max(axis=1)
+        jump = sp.csr_array(sp.hstack([self._shapes[hit], -master[hit]], format="csr"))
+        gap = (away[fits] * facing).sum(axis=1)
+        self._points = _Points(jump, facing, gap, lean + 2.0 * turn, jump @ self._of_both(u))
         self.version += 1
+
+    def _of_both(self, u: Array) -> Array:
+        """Displacements of the nodes of the first body, then of those of the second."""
+        a, b = self._start
+        return np.vstack([u[a : a + self._shapes.shape[1]], u[b : b + len(self._master_normals)]])
 
     def _worth(self, here: Array, second: Array) -> Index:
         """Points near enough to the other body, and turned to it, to look for what is opposite."""
         centres = second[self._master.nodes].mean(axis=1)
         distance, nearest = cKDTree(centres).query(here)
         away = ((centres[nearest] - here) * self._normals).sum(axis=1)
-        near = distance < max(float(np.min(distance)), 2.0 * self._reach) + self._facet_size
+        near = distance < float(np.min(distance)) + self._look + self._facet_size
         return np.flatnonzero(near & (away > -self._reach))
 
     def gap(self, u: Array, t: float) -> Array:
@@ -142,15 +177,13 @@ class MortarInterface(Interface):
         return np.where(self._met, gap, np.inf)
 
     def renew(self, u: Array) -> None:
-        """Pair anew where the bodies have slid since, or have come much nearer."""
-        moved = self._weights @ u - self._paired_at
-        slid = np.einsum("mid,md->mi", self._frames[:, 1:], moved)
-        met = self._met
-        if (
-            not met.any()
-            or np.abs(slid[met]).max() > self._slid
-            or np.abs(moved[met]).max() > 0.5 * self._reach
-        ):
+        """Pair anew where points that touch have slid since, or others so far that they may touch unseen."""
+        points = self._points
+        moved = points.jump @ self._of_both(u) - points.paired_at
+        away = (moved * points.normals).sum(axis=1)
+        slid = np.linalg.norm(moved - away[:, None] * points.normals, axis=1)
+        stale = (slid > self._slid) & (points.gap - away < points.slope * slid)
+        if not self._met.any() or stale.any() or np.abs(moved).max(initial=0.0) > 0.5 * self._look:
             self._pair(u)
 
     def rows(self, points: Index, u: Array, t: float, step: float) -> Rows:
