@@ -170,6 +170,23 @@ class Mesh(FieldShape):
         return {key: getattr(self, key) for key in ("vertices", "faces", "thickness", "resolution")}
 
     @staticmethod
+    def of(given: Any, *, scale: float = 1.0, **more: Any) -> Mesh:
+        """From a file, from vertices and faces, or from what has both, as the meshes of trimesh do."""
+        if isinstance(given, str | PathLike):
+            return Mesh.from_file(given, scale=scale, **more)
+        pair = (
+            given
+            if isinstance(given, tuple | list)
+            else [getattr(given, k, None) for k in ("vertices", "faces")]
+        )
+        if len(pair) != 2 or any(part is None for part in pair):
+            raise ModelError(f"a mesh is a file, or (vertices, faces), not a {type(given).__name__}")
+        if not is_positive(scale):
+            raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
+        vertices, faces = pair
+        return Mesh(scale * numbers(vertices, "vertices of a mesh"), faces, **more)
+
+    @staticmethod
     def from_file(
         path: str | PathLike[str],
         *,
