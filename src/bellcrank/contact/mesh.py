@@ -174,11 +174,9 @@ class Mesh(FieldShape):
         """From a file, from vertices and faces, or from what has both, as the meshes of trimesh do."""
         if isinstance(given, str | PathLike):
             return Mesh.from_file(given, scale=scale, **more)
-        pair = (
-            given
-            if isinstance(given, tuple | list)
-            else [getattr(given, k, None) for k in ("vertices", "faces")]
-        )
+        pair: Any = given
+        if not isinstance(given, tuple | list):
+            pair = getattr(given, "vertices", None), getattr(given, "faces", None)
         if len(pair) != 2 or any(part is None for part in pair):
             raise ModelError(f"a mesh is a file, or (vertices, faces), not a {type(given).__name__}")
         if not is_positive(scale):
