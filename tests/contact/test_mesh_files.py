@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import bellcrank as bc
 from bellcrank.contact import Mesh
 from bellcrank.contact.mesh_grid import evaluated
 from bellcrank.errors import ModelError
@@ -173,6 +174,21 @@ def test_polygons_are_taken_as_triangles(tmp_path: Path) -> None:
         assert (surface.vertices[:, 2] == 0.0).all()
         assert surface.volume == pytest.approx(surface.sheet_thickness, rel=1e-9)
         assert any("open" in note for note in surface.notes)
+
+
+def test_a_body_takes_a_file_arrays_and_meshes_of_trimesh(tmp_path: Path) -> None:
+    box = make.box((200.0, 300.0, 400.0))
+    box.export(tmp_path / "box.stl")
+    body = bc.System("box").body("box", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    for given in (tmp_path / "box.stl", str(tmp_path / "box.stl"), (box.vertices, box.faces), box):
+        shape = body.mesh(given, scale=1e-3).shape
+        assert isinstance(shape, Mesh)
+        assert shape.volume == pytest.approx(0.024, rel=1e-6)
+    for wrong in (3, box.vertices, (box.vertices,)):
+        with pytest.raises(ModelError, match=r"a mesh is a file, or \(vertices, faces\), not a "):
+            body.mesh(wrong)
+    with pytest.raises(ModelError, match="scale of a mesh must be a positive number"):
+        body.mesh(box, scale=-1.0)
 
 
 def test_hostile_meshes() -> None:

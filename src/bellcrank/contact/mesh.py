@@ -170,6 +170,21 @@ class Mesh(FieldShape):
         return {key: getattr(self, key) for key in ("vertices", "faces", "thickness", "resolution")}
 
     @staticmethod
+    def of(given: Any, *, scale: float = 1.0, **more: Any) -> Mesh:
+        """From a file, from vertices and faces, or from what has both, as the meshes of trimesh do."""
+        if isinstance(given, str | PathLike):
+            return Mesh.from_file(given, scale=scale, **more)
+        pair: Any = given
+        if not isinstance(given, tuple | list):
+            pair = getattr(given, "vertices", None), getattr(given, "faces", None)
+        if len(pair) != 2 or any(part is None for part in pair):
+            raise ModelError(f"a mesh is a file, or (vertices, faces), not a {type(given).__name__}")
+        if not is_positive(scale):
+            raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
+        vertices, faces = pair
+        return Mesh(scale * numbers(vertices, "vertices of a mesh"), faces, **more)
+
+    @staticmethod
     def from_file(
         path: str | PathLike[str],
         *,

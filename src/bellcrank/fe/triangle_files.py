@@ -34,7 +34,7 @@ HEADER = 100_000
 def read_triangles(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]:
     """Vertices (n, 3) and faces (m, 3) of a mesh file (STL, OBJ, PLY, OFF, GLB, glTF), in its own unit of length."""
     if not isinstance(path, str | PathLike):
-        raise ModelError(f"a mesh is read from a file, whose path is a text, not {path!r}")
+        raise ModelError(f"a mesh is read from a file, whose path is a text, not a {type(path).__name__}")
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in KINDS:
         raise ModelError(

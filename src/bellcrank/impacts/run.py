@@ -133,7 +133,7 @@ def drive(
 ) -> Result:
     """Segment after segment. standing: Where the first one was, in a run that is gone on with."""
     times = setup.times
-    stretches = Stretches(contacts, whole.report().stepped if whole.pieces else ())
+    stretches = Stretches(contacts, setup.options, whole.report().stepped if whole.pieces else ())
     try:
         while True:
             stalled = contacts.clock.changed(following.state.t)
