@@ -24,7 +24,7 @@ def crank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Mechanism, dict[str
     """A slider crank as FMUs of both versions."""
     mechanism, folder = slider_crank(), tmp_path_factory.mktemp("fmu")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CFLAGS", "-O0")
+        patch.setenv("CFLAGS", "-O0 -Werror")
         made = {
             version: str(
                 mechanism.export_fmu(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from bellcrank.fmu.programs import Output, Programs
+from bellcrank.fmu.steps import Stepping
+from bellcrank.impacts.moreau import advance
 from bellcrank.integrate import layout
 from bellcrank.integrate.auto import explicit
 from bellcrank.integrate.beginning import begin
@@ -55,6 +58,8 @@ static void p{k}_rates(const double *x, double *y) {{
   for (i = 0; i < {positions}; ++i) y[i] = out[i];
   for (i = 0; i < {free}; ++i) y[{positions} + i] = out[{positions} + p{k}_independent[i]];
 }}
+"""
+TANGENT = """\
 static void p{k}_tangent(const double *x, double *y) {{
   double out[2 * {moving} + 1];
   int i, half;
@@ -67,14 +72,14 @@ static void p{k}_tangent(const double *x, double *y) {{
   }}
 }}
 """
-"""What an integrator asks for: the rates of the positions and of the independent speeds."""
+"""What an integrator asks for: the rates of the positions and of the independent speeds, and their derivatives."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
     """What goes into an FMU.
 
-    inputs: Parameters that are inputs.
+    inputs: Parameters that are inputs. steps: Of a run with impacts, which is for co-simulation alone.
     """
 
     mechanism: Mechanism
@@ -85,6 +90,7 @@ class Contents:
     duration: float
     tolerance: float
     integrator: str
+    steps: Stepping | None = None
 
     @property
     def visible(self) -> list[str]:
@@ -101,6 +107,7 @@ def model_text(contents: Contents) -> str:
     """The file ``model.c``."""
     m = contents.mechanism
     every = [program for p in contents.partitions for program in p.named().values() if program is not None]
+    beside = contents.steps.programs() if contents.steps is not None else {}
     parts = [
         f"/* {c.comment(contents.name)}, written by Bellcrank. */",
         c.HEAD,
@@ -109,7 +116,8 @@ def model_text(contents: Contents) -> str:
         # Entries need the words of the loop language whether or not a program calls a routine.
         loops_c.WORDS.format(static="static", real="double"),
         TYPES,
-        c.helpers(every),
+        c.helpers([*every, *beside.values()]),
+        *(c.functions(program, name, public="static ") for name, program in beside.items()),
     ]
     rows = []
     for k, p in enumerate(contents.partitions):
@@ -118,13 +126,20 @@ def model_text(contents: Contents) -> str:
                 parts.append(c.functions(program, f"p{k}_{name}", public="static "))
         independent = ", ".join(str(i) for i in p.partition.independent) or "0"
         parts.append(f"static const int p{k}_independent[] = {{{independent}}};")
-        parts.append(RATES.format(k=k, positions=m.linkage.positions, moving=m.linkage.positions + m.linkage.speeds,
-                                  free=len(p.partition.independent)))  # fmt: skip
+        derived = p.motion_tangent is not None
+        parts.append((RATES + TANGENT * derived).format(
+            k=k, positions=m.linkage.positions, moving=m.linkage.positions + m.linkage.speeds,
+            free=len(p.partition.independent)))  # fmt: skip
         kernels = [f"p{k}_{name}" if program is not None else "0" for name, program in p.named().items()]
-        rows.append(f"{{{', '.join(kernels)}, p{k}_rates, p{k}_tangent, p{k}_independent}}")
+        tangent = f"p{k}_tangent" if derived else "0"
+        rows.append(f"{{{', '.join(kernels)}, p{k}_rates, {tangent}, p{k}_independent}}")
     parts.append(f"static const Partition PARTITIONS[] = {{{', '.join(rows)}}};")
-    parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search"), _entry(change, "bc_change")]
-    parts += _methods(contents)
+    if contents.steps is not None:
+        parts += [_entry(advance, "bc_advance"), *contents.steps.text()]
+    else:
+        parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search"), _entry(change, "bc_change")]
+        parts += _methods(contents)
+        parts += [f"#define AT_{name} {value}" for name, value in vars(layout).items() if name.isupper()]
     parts += _events(contents)
     parts += _numbers(contents)
     sizes = {
@@ -137,6 +152,8 @@ def model_text(contents: Contents) -> str:
         "BC_CONTACTS": contents.contacts,
         "BC_EVENTS": len(touch_events(m)),
         "BC_PARTITIONS": len(contents.partitions),
+        "BC_FORCES": 0 if contents.steps is None else contents.steps.forces,
+        "BC_EXCHANGE": int(contents.steps is None),
     }
     limits = {
         "BC_POSITION_TOLERANCE": 1e-11 * m.length_scale,
@@ -147,10 +164,10 @@ def model_text(contents: Contents) -> str:
     }
     parts += [f"#define {name} {value}" for name, value in sizes.items()]
     parts += [f"#define {name} {float(value)!r}" for name, value in limits.items()]
-    parts += [f"#define AT_{name} {value}" for name, value in vars(layout).items() if name.isupper()]
     return "\n".join(parts) + "\n"
 
 
+@cache
 def _entry(entry: Entry, name: str) -> str:
     """An entry of the loop language as the C function ``long long name(char *words)``."""
     module = Module()

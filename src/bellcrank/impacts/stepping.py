@@ -278,6 +278,8 @@ class SteppedRun(Run):
         if partition != self.machine.partition:
             before = self.scene
             self.machine = self.machines.for_partition(partition)
+            if self.machine not in self.used:
+                self.used.append(self.machine)
             self.repartitions.append(state.t)
             self._gather()
             self._enter(state, p)
