@@ -20,7 +20,7 @@ pytestmark = needs_gcc
 
 
 def ball() -> System:
-    """A ball with spin and a wind that bounces, slides and rolls on a floor."""
+    """A ball in the wind that bounces, slides and rolls on a floor, and another whose contact is a force."""
     system = System("bouncing ball", gravity=(0.0, 0.0, -9.81))
     body = system.body("ball", 1.0, (0.004, 0.004, 0.004), at=(0.0, 0.0, 0.5))
     system.free("motion", system.ground, body)
@@ -28,6 +28,9 @@ def ball() -> System:
     system.applied_force("wind on the ball", body.point(0.0, 0.0, 0.0), (wind, 0.0, 0.0))
     floor = system.ground.plane(normal=(0.0, 0.0, 1.0))
     system.contact("floor", floor, body.sphere(0.1), restitution=0.7, friction=0.3)
+    soft = system.body("soft", 1.0, (0.004, 0.004, 0.004), at=(1.0, 0.0, 0.4))
+    system.free("motion of the soft one", system.ground, soft)
+    system.contact("pressing", floor, soft.sphere(0.1), treatment="continuous", young=1e6, restitution=0.5)
     return system
 
 
@@ -82,7 +85,7 @@ def compared(
 
 
 def test_a_ball_bounces_slides_and_rolls(tmp_path: Path) -> None:
-    names = ["ball.position", "ball.velocity", "ball.angular_velocity", "floor.force"]
+    names = ["ball.position", "ball.velocity", "ball.angular_velocity", "floor.force", "soft.position"]
     run, worst = compared(
         ball().mechanism(), tmp_path / "ball.fmu", 1e-3, 2.0, names, inputs=["wind"], start={"wind": 0.5}
     )

@@ -246,9 +246,20 @@ class SteppedRun(Run):
         )
         if not hits:
             return
+        names = {event.name: k for k, event in enumerate(self.events)}
+        late = np.zeros(len(names))
+        for k in hits:
+            name, _, what = self.events[k].name.rpartition(": ")
+            rate = names.get(f"{name}: rate")
+            # A gap that closed in the step has not jumped, as it does where another place takes over: it is as deep as
+            # bodies move meanwhile, twice that for their acceleration.
+            if what == "touch" and rate is not None:
+                late[k] = -2.0 * self.before[1] * min(before[rate], after[rate], 0.0)
         x, linkage = self.scene.x, self.mechanism.linkage
         y, p = x[1 : 1 + linkage.positions + self.scene.n].copy(), self._parameters()
+        self.late = late
         changed = self._met(float(x[0]), y, hits, p)
+        self.late = 0.0
         if changed is None:
             return
         state, values, self.stopped = changed

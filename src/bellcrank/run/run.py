@@ -89,6 +89,8 @@ class Run:
         self.seconds_before = 0.0
         self.watch: Watch | None = None
         self.jumps = Jumps()
+        # How far event functions may have gone past zero where they are met.
+        self.late: Array | float = 0.0
         self.independence = mechanism.start_independence
         self.present = np.array(mechanism.parameter_values)
 
@@ -290,7 +292,7 @@ class Run:
         def watched(at: State | None = None, numbers: Array | None = None) -> dict[str, float]:
             now = y if at is None else self.machine.pack(at.q, at.u)
             x = np.concatenate([[t], now, p if numbers is None else numbers])
-            values = self._event_kernel()(x)
+            values = self._event_kernel()(x) + self.late
             return dict(zip([e.name for e in self.events], values.tolist(), strict=True))
 
         changed = react(self.mechanism, [self.events[i] for i in hits], state, p, watched)
