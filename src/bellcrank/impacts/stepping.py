@@ -257,9 +257,7 @@ class SteppedRun(Run):
                 late[k] = -2.0 * self.before[1] * min(before[rate], after[rate], 0.0)
         x, linkage = self.scene.x, self.mechanism.linkage
         y, p = x[1 : 1 + linkage.positions + self.scene.n].copy(), self._parameters()
-        self.late = late
-        changed = self._met(float(x[0]), y, hits, p)
-        self.late = 0.0
+        changed = self._met(float(x[0]), y, hits, p, late)
         if changed is None:
             return
         state, values, self.stopped = changed

@@ -233,6 +233,13 @@ def test_drive(browser: Browser, drive: Drive) -> None:
                 page.key("keyUp", "ArrowUp")
                 page.set("brake", 0.5)
                 page.until("document.getElementById('is-brake').style.width === '50%'")
+                page.set("brake", 0.0)
+                page.value(
+                    "navigator.getGamepads = () => [{connected: true, axes: [-1], "
+                    "buttons: Array.from({length: 17}, (_, i) => ({value: i === 7 ? 0.75 : 0}))}]"
+                )
+                page.until("Number(document.getElementById('is-throttle').style.width.replace('%', '')) > 37")
+                assert (drive.wish.throttle, drive.wish.steer, drive.wish.brake) == (0.75, 1.0, 0.0)
                 assert np.abs(pixels(page) - first).mean() > 0.005
                 assert page.value("document.getElementById('median').textContent").endswith(("µs", "ms"))
                 assert page.value("document.documentElement.dataset.error") is None
