@@ -14,6 +14,7 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.fmu.compilers import PLATFORMS, build, check_platforms
 from bellcrank.fmu.description import BUILD, description, identifier
 from bellcrank.fmu.programs import check_inputs, default_outputs, outputs_of, partitions_met, programs
+from bellcrank.fmu.signals import moving, signals_of
 from bellcrank.fmu.steps import Stepping, stepped_programs
 from bellcrank.fmu.text import Contents, model_text
 from bellcrank.integrate.methods import AUTO, METHODS, adaptive
@@ -42,11 +43,12 @@ def export_fmu(
 ) -> Path:
     """Write a mechanism as an FMU of FMI `version` ("2.0" or "3.0"); returns its path.
 
-    inputs: parameters that the other program drives; all others are its parameters. outputs: quantities by name
-    (default: coordinates of joints, positions and velocities of bodies). duration: how long a run is by default [s]; a
-    mechanism with loops or impacts is followed that long, to have the partitions that it takes. tolerance, integrator:
-    of co-simulation. step: length of steps [s], for contacts that strike: co-simulation runs by steps then, as
-    ``simulate(..., impacts="stepping", step=...)`` does. platforms: for which the file has binaries, "this" or of
+    inputs: parameters that the other program drives; all others are its parameters. One that drivers follow has two
+    more inputs beside it, ``NAME rate`` and ``NAME acceleration``, for the speeds of what it moves. outputs: quantities
+    by name (default: coordinates of joints, positions and velocities of bodies). duration: how long a run is by default
+    [s]; a mechanism with loops or impacts is followed that long, to have the partitions that it takes. tolerance,
+    integrator: of co-simulation. step: length of steps [s], for contacts that strike: co-simulation runs by steps then,
+    as ``simulate(..., impacts="stepping", step=...)`` does. platforms: for which the file has binaries, "this" or of
     :data:`PLATFORMS`; the sources are in the file in any case. name: of the model (default: the system's).
 
     Model exchange and co-simulation run the same equations; co-simulation has the integrator of this package, with its
@@ -71,6 +73,9 @@ def export_fmu(
     if followed(mechanism):
         mechanism = begun(mechanism)
     check_inputs(mechanism, inputs)
+    signals = signals_of(mechanism, inputs)
+    mechanism = moving(mechanism, signals)
+    inputs = [*inputs, *(name for s in signals for name in s.given[1:])]
     names = default_outputs(mechanism) if outputs is None else list(outputs)
     steps = Stepping(mechanism, step, duration) if step else None
     if steps is not None:
@@ -82,11 +87,12 @@ def export_fmu(
         name or mechanism.system.name,
         parts,
         outputs_of(mechanism, names),
-        list(inputs),
+        inputs,
         duration,
         tolerance,
         integrator,
         steps,
+        signals,
     )
     return _write(Path(path), contents, version, targets)
 
@@ -117,7 +123,7 @@ def _write(target: Path, contents: Contents, version: str, platforms: Sequence[s
     api = VERSIONS[version]
     shipped = files("bellcrank.fmu") / "sources"
     run = "run.c" if contents.steps is None else "steps.c"
-    order = ("model.c", "motion.c", run, "component.c", f"{api}.c")
+    order = ("model.c", "motion.c", "signals.c", run, "component.c", f"{api}.c")
     sources = {"model.c": text.encode()}
     for item in sorted(shipped.iterdir(), key=lambda i: i.name):
         if item.name in order or (item.name.startswith(api) and item.name.endswith(".h")):

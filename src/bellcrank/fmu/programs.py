@@ -127,17 +127,19 @@ def default_outputs(mechanism: Mechanism) -> list[str]:
 
 
 def check_inputs(mechanism: Mechanism, names: Sequence[str]) -> None:
-    """Raise where an input is no parameter, or would move the loops."""
+    """Raise where an input is no parameter, or would move the loops otherwise than by drivers."""
     known = mechanism.system.parameters.own()
     residuals = mechanism.traced().full.outputs[2 * mechanism.linkage.speeds :]
-    used = {node.args[0] for node in reachable(list(residuals)) if node.op == "input"}
+    owners = [c.name for c in mechanism.mechanics.constraints for _ in range(c.size)]
+    fixed = [e for e, owner in zip(residuals, owners, strict=True) if owner not in mechanism.system.drivers]
+    used = {node.args[0] for node in reachable(fixed) if node.op == "input"}
     for name in names:
         if name not in known:
             raise unknown_name("parameter to be an input", name, known)
         if name in used:
             raise ModelError(
-                f"parameter {name!r} is part of a loop or of a driver, so an input of that name would move bodies "
-                "without a speed; let the input enter through a force, or leave it a parameter"
+                f"parameter {name!r} is part of a loop, so an input of that name would move bodies without a speed; "
+                "let the input enter through a force or a driver, or leave it a parameter"
             )
 
 

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from bellcrank.fmu.programs import Output, Programs
+from bellcrank.fmu.signals import Signal
 from bellcrank.fmu.steps import Stepping
 from bellcrank.impacts.moreau import advance
 from bellcrank.integrate import layout
@@ -79,7 +80,8 @@ static void p{k}_tangent(const double *x, double *y) {{
 class Contents:
     """What goes into an FMU.
 
-    inputs: Parameters that are inputs. steps: Of a run with impacts, which is for co-simulation alone.
+    inputs: Parameters that are inputs. steps: Of a run with impacts, which is for co-simulation alone. signals: Inputs
+    that drivers follow.
     """
 
     mechanism: Mechanism
@@ -91,6 +93,7 @@ class Contents:
     tolerance: float
     integrator: str
     steps: Stepping | None = None
+    signals: Sequence[Signal] = ()
 
     @property
     def visible(self) -> list[str]:
@@ -154,6 +157,7 @@ def model_text(contents: Contents) -> str:
         "BC_PARTITIONS": len(contents.partitions),
         "BC_FORCES": 0 if contents.steps is None else contents.steps.forces,
         "BC_EXCHANGE": int(contents.steps is None),
+        "BC_SIGNALS": len(contents.signals),
     }
     limits = {
         "BC_POSITION_TOLERANCE": 1e-11 * m.length_scale,
@@ -274,7 +278,13 @@ def _events(contents: Contents) -> list[str]:
 def _numbers(contents: Contents) -> list[str]:
     start = ", ".join(repr(float(v)) for v in start_motion(contents.mechanism)) or "0.0"
     values = ", ".join(repr(float(v)) for v in contents.mechanism.parameter_values) or "0.0"
+    places = {name: k for k, name in enumerate(contents.mechanism.mechanics.parameters)}
+    owner = {name: k for k, signal in enumerate(contents.signals) for name in signal.given}
+    owners = ", ".join(str(owner.get(name, -1)) for name in contents.visible)
+    signals = [", ".join(str(places[name]) for name in (*s.given, *s.led)) for s in contents.signals]
     return [
+        f"static const int SIGNAL_OF[] = {{{owners or '-1'}}};",
+        f"static const int SIGNALS[][8] = {{{', '.join(f'{{{row}}}' for row in signals) or '{0}'}}};",
         f"static const double BC_START[] = {{{start}}};",
         f"static const double BC_VALUES[] = {{{values}}};",
     ]

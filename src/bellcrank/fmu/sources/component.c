@@ -65,6 +65,10 @@ static int set_variable(Component *c, unsigned number, double value) {
     *place = value;
     changed(c, number < FIRST_MOTION ? NEW_PARAMETERS : NEW_MOTION);
   }
+  if (number < FIRST_MOTION && SIGNAL_OF[number - FIRST_PARAMETER] >= 0) {
+    signal_set(&c->run, SIGNAL_OF[number - FIRST_PARAMETER], c->exchange || !c->run.begun);
+    changed(c, NEW_PARAMETERS);
+  }
   return 1;
 }
 
@@ -78,7 +82,9 @@ static int all_finite(const double *values, int count) {
 /* Close the loops, make quaternions unit, note where contacts stand. */
 static int begin_motion(Component *c) {
   double residual;
-  int closes;
+  int closes, k;
+  for (k = 0; k < BC_SIGNALS; ++k) signal_set(&c->run, k, 1);
+  c->run.begun = 1;
   if (margin_of(&c->run, c->run.partition, &residual) < BC_LEAST_MARGIN) change_partition(&c->run);
   closes = project_motion(&c->run);
   look_for_touches(&c->run);

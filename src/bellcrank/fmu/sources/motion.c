@@ -37,6 +37,8 @@ typedef struct {
   int partition;
   int method;
   int stale;
+  int begun; /* whether the initialisation is over */
+  double set[BC_SIGNALS + 1]; /* when the inputs of drivers were set */
   long long memory[BC_MEMORY];
 } Run;
 

@@ -145,6 +145,7 @@ static void read_memory(Run *run) {
 static const char *run_to(Run *run, double end) {
   View view;
   const char *ended = 0;
+  lead_signals(run, end);
   if (run->stale) write_memory(run);
   bind_partition(run);
   for (;;) {

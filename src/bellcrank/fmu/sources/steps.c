@@ -157,6 +157,7 @@ static const char *run_to(Run *run, double end) {
   double begin = run->t, h;
   long long left;
   if (!(end > begin)) return 0;
+  lead_signals(run, end);
   if (run->stale) write_memory(run);
   left = (long long)ceil((end - begin) / BC_STEP * (1.0 - 1e-9));
   if (left < 1) left = 1;
