@@ -93,7 +93,9 @@ class CollisionMethods(ContactMethods):
         a pair are called "<name>: <body> <body>".
         """
         if name is None:
-            name = f"collisions {len(self.collisions) + 1}" if "collisions" in self.collisions else "collisions"
+            name = (
+                f"collisions {len(self.collisions) + 1}" if "collisions" in self.collisions else "collisions"
+            )
         name = self._new_name("contact", name)
         who = f"contacts_between {name!r}"
         if a is None:
