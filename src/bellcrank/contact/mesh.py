@@ -74,7 +74,7 @@ class Mesh(FieldShape):
         may(
             "file",
             TEXT,
-            "Mesh file beside the model (STL, OBJ, PLY, OFF, GLB, glTF), instead of vertices and faces.",
+            "Mesh file beside the model (STL, OBJ, PLY, OFF, GLB, glTF, COLLADA), instead of vertices and faces.",
             files=(*OLD_FILES, ".off", ".glb", ".gltf"),
         ),
         may(
@@ -192,7 +192,10 @@ class Mesh(FieldShape):
         thickness: float | None = None,
         resolution: int | None = None,
     ) -> Mesh:
-        """A mesh file (STL, OBJ, PLY, OFF, GLB, glTF). scale: Metres in its unit of length, 1e-3 for millimetres."""
+        """A mesh file (STL, OBJ, PLY, OFF, GLB, glTF, COLLADA).
+
+        scale: Metres in its unit of length, 1e-3 for millimetres.
+        """
         if not is_positive(scale):
             raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
         vertices, faces = read_triangles(path)
