@@ -18,7 +18,7 @@ from bellcrank.contact.mesh_cache import kept
 from bellcrank.contact.mesh_depth import ExactDepth, Surface, areas_and_normals, clustered, prepared, spread
 from bellcrank.contact.mesh_field import BLOCK, MeshField
 from bellcrank.contact.mesh_grid import evaluated, tabulated
-from bellcrank.contact.mesh_surface import contact_surface
+from bellcrank.contact.mesh_surface import SPREAD, contact_surface
 from bellcrank.contact.shapes import FieldShape
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
@@ -329,7 +329,7 @@ class Mesh(FieldShape):
 
     def facets(self) -> Triangles:
         """Creases in pieces of an eighth of the size: a plane needs them no finer, and the load spreads well enough."""
-        return self.triangles(self.size / 8.0)
+        return contact_surface(self._surface, self.sheet_thickness, self.size / 8.0, self.size, SPREAD)
 
     def drawn(self) -> Triangles:
         """The triangles as they are, or thinned where there are very many."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
+from warnings import catch_warnings, simplefilter
 from xml.parsers import expat
 
 import numpy as np
@@ -51,7 +53,7 @@ class Tag:
 
     def numbers(self, count: int | None = None) -> Array:
         """Its text as so many numbers."""
-        found = np.array("".join(self.texts).split(), np.float64)
+        found: Array = self._read(np.float64)
         if count is not None and len(found) != count:
             raise ValueError(f"<{self.name}> holds {len(found)} numbers instead of {count}")
         if not np.isfinite(found).all():
@@ -60,7 +62,16 @@ class Tag:
 
     def whole(self) -> Indices:
         """Its text as whole numbers."""
-        return np.array("".join(self.texts).split(), np.int64)
+        return self._read(np.int64)
+
+    def _read(self, kind: type) -> NDArray[Any]:
+        with catch_warnings():
+            # Versions of NumPy differ in how they say that a text is no list of numbers.
+            simplefilter("error", DeprecationWarning)
+            try:
+                return np.fromstring("".join(self.texts).strip(), kind, sep=" ")
+            except (ValueError, DeprecationWarning):
+                raise ValueError(f"<{self.name}> holds what is no number") from None
 
 
 def triangles(data: bytes) -> tuple[Array, Indices]:
