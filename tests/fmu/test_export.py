@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from bellcrank.errors import ModelError
+from bellcrank.files import load
+from bellcrank.fmu.text import motion_names
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.model import System
 from bellcrank.verify.full_car import full_car_system
-from fmu.conftest import ball, slider_crank
+from fmu.conftest import EXAMPLES, ball, slider_crank
 from program.c_compiler import needs_gcc
 
 fmpy = pytest.importorskip("fmpy")
@@ -175,6 +177,13 @@ def test_stiff_motion_takes_the_implicit_method(tmp_path: Path) -> None:
     made = mechanism.export_fmu(tmp_path / "stiff.fmu", outputs=["load.position.z"])
     found = fmpy.simulate_fmu(str(made), stop_time=20.0, output_interval=5.0, fmi_type="CoSimulation")
     assert difference(found, mechanism, "load.position.z", 20.0) < 1e-8
+
+
+def test_coordinates_of_a_flexible_body_have_names_of_their_own() -> None:
+    mechanism = load(EXAMPLES / "flexible_slider_crank.yaml").mechanism()
+    names = [name for pair in motion_names(mechanism) for name in pair]
+    assert len(set(names)) == len(names)
+    assert {"position 0 of rod", "mode 1 of rod", "der(rate of rod.mode 5)"} <= set(names)
 
 
 def test_what_cannot_be_is_said(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ ROUNDED = 2.0**-30
 """Steps of the coordinates of vertices [cells]: far above what a change of unit does to them, far below an error."""
 OLD_FILES = (".stl", ".obj", ".ply")
 """Mesh files that older models name."""
-DRAWN = 6000
-"""Triangles in pictures at most, about."""
+DRAWN = 40_000
+"""Triangles in pictures at most, about: parts of robots have ten thousand, and a page takes ten bytes for each."""
 PROBES = 2000
 """Points of the surface at which the depth is compared with the exact one."""
 

@@ -107,8 +107,8 @@ def _check_steps(mechanism: Mechanism, integrator: str, step: float) -> None:
     struck = [*system.contacts.values(), *system.collisions.values()]
     if struck and not step:
         raise ModelError(
-            f"contact {struck[0].name!r} strikes: give the length of steps [s], e.g. step=1e-3, for an FMU for "
-            "co-simulation that solves impacts by steps; or make all contacts forces by treatment='continuous', limits "
+            f"contact {struck[0].name!r} strikes: give the length of steps [s], step=1e-3 or --step 1e-3, for an "
+            "FMU that solves impacts by steps; or make all contacts forces by treatment='continuous', limits "
             "by stiffness="
         )
     if step and not struck:

@@ -297,12 +297,7 @@ def start_motion(mechanism: Mechanism) -> np.ndarray:
 
 def motion_names(mechanism: Mechanism) -> list[tuple[str, str]]:
     """Names of positions, first-order states and all speeds, and of their rates."""
-    links = mechanism.linkage.links
-    found = []
-    for link in links:
-        found += [f"position {i} of {link.name}" for i in range(len(link.own_positions))]
-    found += [f"state {name}" for name in mechanism.linkage.states]
-    found += [f"rate of {name}" for name in mechanism.speed_names]
+    found = [*mechanism.linkage.position_names, *(f"rate of {name}" for name in mechanism.speed_names)]
     return [(name, f"der({name})") for name in found]
 
 

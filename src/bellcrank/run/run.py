@@ -113,12 +113,7 @@ class Run:
             watched = kernel.address
             keep.append(kernel)
         names = (
-            *(
-                f"position {i} of {link.name}"
-                for link in m.linkage.links
-                for i in range(len(link.own_positions))
-            ),
-            *(f"state {name}" for name in m.linkage.states),
+            *m.linkage.position_names,
             *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
         )
         scales, sizes = tolerance_scales(m, machine.partition)
