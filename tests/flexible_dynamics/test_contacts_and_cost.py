@@ -87,8 +87,8 @@ def test_modes_first_agrees_with_elimination_of_the_whole_matrix(
     found = system.mechanism()
     state = random_state(found, np.random.default_rng(3), 0.01, t=0.1)
     with monkeypatch.context() as patch:
-        patch.setattr(modal, "modes_first", lambda *_: None)
-        patch.setattr(recursive, "modes_first", lambda *_: None)
+        patch.setattr(modal, "modes_first", lambda *_, **__: None)
+        patch.setattr(recursive, "modes_first", lambda *_, **__: None)
         whole = {f: found.traced(f) for f in FORMULATIONS}
     found = system.mechanism()
     for formulation, dense in whole.items():

@@ -286,3 +286,18 @@ def test_impulses_that_miss_their_tolerance_are_warned_of(monkeypatch: pytest.Mo
     monkeypatch.setattr(SteppedRun, "go_on", missed)
     with pytest.warns(UserWarning, match=r"in 3 of \d+ steps .* 2.0e-04"):
         stepped(on_floor((HALF,) * 3, HALF, 0.0, 0.0, 0.5), 0.01, 1e-3)
+
+
+def test_contacts_that_are_forces_keep_the_speed_at_which_they_began() -> None:
+    """A ball on an elastic floor beside one that strikes rebounds as in a run that locates its touch."""
+    system = System("two floors", gravity=(0.0, 0.0, -9.81))
+    floor = system.ground.plane(normal=(0.0, 0.0, 1.0))
+    for name, place, law in (("soft", 0.0, {"treatment": "continuous", "young": 1e6}), ("hard", 1.0, {})):
+        body = system.body(name, 1.0, (0.004, 0.004, 0.004), at=(place, 0.0, 0.4))
+        system.free(f"motion of {name}", system.ground, body)
+        system.contact(f"{name} floor", floor, body.sphere(0.1), restitution=0.5, **law)
+    mechanism = system.mechanism()
+    located = mechanism.simulate(0.4, output=400)["soft.velocity.z"].max()
+    for step in (1e-3, 2.5e-4):
+        found = mechanism.simulate(0.4, output=400, impacts="stepping", step=step)["soft.velocity.z"].max()
+        assert found == pytest.approx(located, rel=2e-3)

@@ -65,7 +65,8 @@ def test_a_slip_controller_keeps_wheels_from_locking(tmp_path: Path) -> None:
     locked = braking(unaided(), 15.0, 1.0, duration=2.5)
     fast = np.asarray(helped.result["chassis.velocity.x"]) > 5.0
     assert helped.result["front left tyre.slip"][fast].min() > -0.4
-    assert locked.result["front left tyre.slip"][fast].min() == pytest.approx(-1.0, abs=0.02)
+    # A brake that holds gives way a little, forth and back.
+    assert locked.result["front left tyre.slip"][fast].min() == pytest.approx(-1.0, abs=0.05)
     assert helped.deceleration == pytest.approx(0.9 * 9.81, rel=0.12)
     assert abs(helped.aside) < 0.01
     assert "braking distance" in written(helped, tmp_path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,10 +23,26 @@ def drive(
         str,
         typer.Option(
             "--terrain",
-            help="bumps, flat, or rough: class D of ISO 8608.",
+            help="bumps, flat, rough (class D of ISO 8608), circuit, or a file: the upper side of a mesh, or OpenCRG.",
             autocompletion=completion.terrains,
         ),
     ] = "bumps",
+    course: Annotated[
+        Path | None,
+        typer.Option(
+            "--course", help="Rows of x and y in m, a closed course on the terrain, to take lap times on."
+        ),
+    ] = None,
+    tyre: Annotated[
+        Path | None,
+        typer.Option("--tyre", help="A tyre property file (.tir) in place of the tyre of the car."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save", help="Write what was driven as a result; further ones where the car was put back."
+        ),
+    ] = None,
     speed: Annotated[float, typer.Option("--speed", help="Speed to start with, in m/s.")] = 0.0,
     duration: Annotated[
         float | None, typer.Option("--duration", "-d", help="End after so many seconds; 5 where headless.")
@@ -44,12 +62,14 @@ def drive(
 ) -> None:
     """Drive the 22-body car in the browser, in real time, with fixed steps of 1 ms on one core.
 
-    Steering, throttle and brake are keys and sliders of the page, which also shows how long a step takes.
+    Steering, throttle and brake are keys, sliders or a gamepad; the page shows lap times and how long a step takes. The
+    tyres are those of the Magic Formula. Headless, the car follows the course where there is one.
 
     \b
     Examples:
       bellcrank drive
-      bellcrank drive --terrain flat --speed 15
+      bellcrank drive --terrain circuit --save laps.h5
+      bellcrank drive --terrain quarry.stl --tyre sport.tir
       bellcrank drive --headless --duration 5 --json
     """
     from bellcrank.errors import ModelError
@@ -62,17 +82,39 @@ def drive(
         raise ModelError(f"--port is a number from 0 to 65535, not {port}")
     if fast and not headless:
         raise ModelError("--fast belongs to --headless: a page is driven by the clock")
+    from bellcrank import tyres
+    from bellcrank.apps.drive import terrain as terrains
     from bellcrank.apps.drive.drive import Drive
     from bellcrank.apps.drive.server import sockets
+    from bellcrank.base.whole_files import check_target
 
     if not headless:
         # Before the car is compiled: it would be for nothing.
         sockets()
-    made = Drive(terrain, speed)
+    ground = terrains.terrain(terrain)
+    if course is not None:
+        ground = replace(ground, course=terrains.read_course(course))
+    law = None if tyre is None else tyres.tyre(tyre)
+    if save is not None:
+        check_target(save)
+    made = Drive(ground, speed, law, remember=save is not None)
     if headless:
         report(made.scripted(duration or 5.0, real=not fast), as_json)
-        return
-    _in_browser(made, host, port, duration, not no_browser, as_json)
+    else:
+        _in_browser(made, host, port, duration, not no_browser, as_json)
+    if save is not None:
+        _keep(made, save)
+
+
+def _keep(made: Drive, path: Path) -> None:
+    """Write the results of a drive: the last one under the name itself, those before it with numbers."""
+    found = made.results()
+    for k, result in enumerate(found[:-1]):
+        result.save(path.with_stem(f"{path.stem}-{k + 1}"))
+    if found:
+        found[-1].save(path)
+        more = f", and {len(found) - 1} before the car was put back" if len(found) > 1 else ""
+        note(f"wrote {path}: {found[-1].time[-1]:.1f} s{more}")
 
 
 def _in_browser(
@@ -134,5 +176,8 @@ def report(found: dict[str, Any], as_json: bool) -> None:
         ("travelled to", ", ".join(f"{v:.2f}" for v in found["position"]) + " m"),
     ]
     show(Table("the full car in real time", ("", ""), rows))
+    rows_of_laps = [(f"lap {k + 1}", f"{lap:.3f} s") for k, lap in enumerate(found["laps"])]
+    if rows_of_laps:
+        show(Table("laps", ("", ""), rows_of_laps))
     if found["put_back"]:
         note(f"the car was put back: {found['put_back']}")

@@ -55,7 +55,6 @@ from bellcrank.quantities.measured import arranged
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.roads.kinds import ROADS
-from bellcrank.roads.road import Road
 from bellcrank.topology import spanning_tree
 from bellcrank.tyres.envelope import ENVELOPES
 from bellcrank.tyres.property_file import TYRES
@@ -95,7 +94,8 @@ class _Writer:
         )
 
     def _road(self, road: UserFunction) -> Any:
-        if isinstance(road.function, Road):
+        # Roads of a user's own class have no keys; they are written as the expressions that they are.
+        if getattr(road.function, "kind", "") in ROADS:
             return dict(self.values.made(ROADS, road.function))
         return self._function(road, ARGUMENTS, 0)
 

@@ -246,9 +246,18 @@ class SteppedRun(Run):
         )
         if not hits:
             return
+        names = {event.name: k for k, event in enumerate(self.events)}
+        late = np.zeros(len(names))
+        for k in hits:
+            name, _, what = self.events[k].name.rpartition(": ")
+            rate = names.get(f"{name}: rate")
+            # A gap that closed in the step has not jumped, as it does where another place takes over: it is as deep as
+            # bodies move meanwhile, twice that for their acceleration.
+            if what == "touch" and rate is not None:
+                late[k] = -2.0 * self.before[1] * min(before[rate], after[rate], 0.0)
         x, linkage = self.scene.x, self.mechanism.linkage
         y, p = x[1 : 1 + linkage.positions + self.scene.n].copy(), self._parameters()
-        changed = self._met(float(x[0]), y, hits, p)
+        changed = self._met(float(x[0]), y, hits, p, late)
         if changed is None:
             return
         state, values, self.stopped = changed
@@ -278,6 +287,8 @@ class SteppedRun(Run):
         if partition != self.machine.partition:
             before = self.scene
             self.machine = self.machines.for_partition(partition)
+            if self.machine not in self.used:
+                self.used.append(self.machine)
             self.repartitions.append(state.t)
             self._gather()
             self._enter(state, p)

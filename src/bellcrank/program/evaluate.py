@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.program.functions import Numbers
 from bellcrank.program.loops.routine import Routine
 from bellcrank.program.program import Program
 from bellcrank.program.subprogram import Subprogram
@@ -87,15 +88,15 @@ def _or(a: Any, b: Any) -> Truth:
     return ya | yb, na & nb
 
 
-def _interval(x: Any, points: tuple[float, ...]) -> Any:
-    found = np.clip(np.searchsorted(points, x, side="right") - 1, 0, len(points) - 2)
+def _interval(x: Any, points: Numbers) -> Any:
+    found = np.clip(np.searchsorted(points.array, x, side="right") - 1, 0, len(points) - 2)
     return np.where(np.isnan(x), np.nan, found)
 
 
-def _gather(k: Any, values: tuple[float, ...]) -> Any:
+def _gather(k: Any, values: Numbers) -> Any:
     lost = np.isnan(k)
     whole = np.clip(np.where(lost, 0.0, k), 0, len(values) - 1).astype(np.int64)
-    return np.where(lost, np.nan, np.asarray(values)[whole])
+    return np.where(lost, np.nan, values.array[whole])
 
 
 def _call(target: Subprogram, *args: Any) -> Array:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.program.trace import (
     FUNCTIONS_1,
@@ -89,6 +90,16 @@ class Numbers(tuple[float, ...]):
 
     _hash: int
 
+    @cached_property
+    def array(self) -> NDArray[np.float64]:
+        """For looking up many."""
+        return np.array(self)
+
+    @cached_property
+    def constant(self) -> bool:
+        """Whether all are the same."""
+        return all(v == self[0] for v in self)
+
     def __hash__(self) -> int:
         try:
             return self._hash
@@ -111,7 +122,7 @@ def gather(k: Scalar, values: Sequence[float]) -> Scalar:
     table = _numbers(values)
     if not isinstance(k, Expr):
         return table[int(k)]
-    if all(v == table[0] for v in table):
+    if table.constant:
         return table[0]
     return k.graph.node("gather", (k, table), ("gather", k.id, table))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.loops import Loops, Partition
-from bellcrank.integrate.events import RATE
+from bellcrank.integrate.crossings import RATE
 from bellcrank.integrate.failures import function_of
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.evaluate import evaluate

@@ -12,7 +12,7 @@ from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.program.functions import maximum, minimum, sqrt
 from bellcrank.program.trace import Scalar
 from bellcrank.tyres.envelope import SHIFT, Envelope
-from bellcrank.tyres.law import Slip, TyreForces
+from bellcrank.tyres.law import STEEPEST, Slip, TyreForces
 from bellcrank.tyres.sprung import SPRUNG, SprungTyre
 
 LOCKED = 1e-3
@@ -58,6 +58,10 @@ class Brush(SprungTyre):
         F_x, F_y = held * x, held * y
         trail = onward * self._trail(t)
         return TyreForces(F_x, F_y, 0.0, self.resistance(slip.load, onward), -trail * F_y)
+
+    def steepness(self, load: Scalar, camber: Scalar, friction: Scalar) -> tuple[Scalar, Scalar]:
+        mu = self.friction * friction
+        return minimum(self.longitudinal / mu, STEEPEST), minimum(self.lateral / mu, STEEPEST)
 
     def envelope(self) -> Envelope:
         """By the length of the patch."""

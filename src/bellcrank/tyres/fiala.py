@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from bellcrank.base.keys import NUMBER, Keys, may, must
 from bellcrank.program.functions import maximum, minimum, sqrt, where
-from bellcrank.program.trace import function
-from bellcrank.tyres.law import Slip, TyreForces
+from bellcrank.program.trace import Scalar, function
+from bellcrank.tyres.law import STEEPEST, Slip, TyreForces
 from bellcrank.tyres.magic_formula import sign_of
 from bellcrank.tyres.sprung import SPRUNG, SprungTyre
 
@@ -61,3 +61,7 @@ class Fiala(SprungTyre):
         onward = self.onward(slip.speed)
         M_z = onward * side * most * self.width * (1.0 - H) * H * H * H
         return TyreForces(F_x, F_y, 0.0, self.resistance(slip.load, onward), M_z)
+
+    def steepness(self, load: Scalar, camber: Scalar, friction: Scalar) -> tuple[Scalar, Scalar]:
+        most = maximum(self.friction * friction * load, LEAST)
+        return minimum(self.longitudinal / most, STEEPEST), minimum(self.lateral / most, STEEPEST)

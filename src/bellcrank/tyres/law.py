@@ -114,5 +114,14 @@ class TyreLaw:
         """Relaxation lengths of longitudinal and of lateral slip [m], above 0."""
         raise NotImplementedError
 
+    def steepness(self, load: Scalar, camber: Scalar, friction: Scalar) -> tuple[Scalar, Scalar]:
+        """Slip stiffness over friction force, along and across: one over the slips at which the contact would slide
+        if its forces went on growing as at no slip. At most `STEEPEST`, 0 without friction."""
+        return 0.0, 0.0
+
+
+STEEPEST = 100.0
+"""Steepness at most: no tyre slides at a hundredth of slip on a road, and lengths shall not vanish on ice."""
+
 
 __all__ = ["Deflection", "Slip", "TyreForces", "TyreLaw"]

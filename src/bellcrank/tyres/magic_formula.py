@@ -26,7 +26,7 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.program.functions import clip, cos, maximum, minimum, sin, sqrt, where
 from bellcrank.program.trace import Scalar, function, power
 from bellcrank.tyres.envelope import ORDER, SHIFT, Envelope
-from bellcrank.tyres.law import Deflection, Slip, TyreForces, TyreLaw
+from bellcrank.tyres.law import STEEPEST, Deflection, Slip, TyreForces, TyreLaw
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -507,6 +507,13 @@ class MagicFormula(TyreLaw):
         if c.LATERAL_STIFFNESS:
             sigma_y = function("abs", K_y / across)
         return sigma_x, sigma_y
+
+    def steepness(self, load: Scalar, camber: Scalar, friction: Scalar) -> tuple[Scalar, Scalar]:
+        z = clip(load, LEAST_RELAXING_LOAD * self.F_0, self.most_load)
+        s = self._state(Slip(z, camber=camber, friction=friction), -1.0 if self.mirrored else 1.0)
+        x, y = self._longitudinal(s), self._lateral(s)
+        found = (function("abs", x.K / x.D), function("abs", y.K / y.D))
+        return minimum(found[0], STEEPEST), minimum(found[1], STEEPEST)
 
 
 def check(given: Mapping[str, float], known: Collection[str], needed: Sequence[str]) -> dict[str, float]:

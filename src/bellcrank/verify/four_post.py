@@ -64,6 +64,6 @@ def quantities() -> list[Quantity]:
         ("heave", heave, transfer(MASS, 1.0)),
         ("pitch", -pitch, transfer(INERTIA[1], FRONT * REAR)),
     ):
-        rows.append(Quantity(f"{name}_amplitude", abs(found), abs(expected), 2e-3, "", Within.RELATIVE))
-        rows.append(Quantity(f"{name}_phase", float(np.angle(found / expected)), 0.0, 2e-3, "rad"))
+        rows.append(Quantity(f"{name}_amplitude", abs(found), abs(expected), 1e-5, "", Within.RELATIVE))
+        rows.append(Quantity(f"{name}_phase", float(np.angle(found / expected)), 0.0, 1e-5, "rad"))
     return rows

@@ -42,7 +42,7 @@ def quantities() -> list[Quantity]:
     mean = 0.5 * (run["FL deflection x"][-1] + run["RL deflection x"][-1])
     x = np.asarray(run["body.position.x"])
     return [
-        Quantity("deflection", float(mean), expected, 1e-6, "m", Within.RELATIVE),
+        Quantity("deflection", float(mean), expected, 1e-9, "m", Within.RELATIVE),
         Quantity("creep", abs(float(x[2] - x[1])), 0.0, 1e-9, "m"),
         Quantity("speed", abs(float(run["body.velocity.x"][-1])), 0.0, 1e-9, "m/s"),
     ]

@@ -31,6 +31,6 @@ def quantities() -> list[Quantity]:
     moment = shares[1] * FRICTION * MASS * GRAVITY * HALF_TRACK / INERTIA[2]
     return [
         Quantity("deceleration", slowing / GRAVITY, shares[0] * FRICTION, 1e-6, "g", Within.RELATIVE),
-        Quantity("yaw_acceleration", turning, moment, 1e-5, "rad/s^2", Within.RELATIVE),
+        Quantity("yaw_acceleration", turning, moment, 5e-6, "rad/s^2", Within.RELATIVE),
         Quantity("yaw_rate", float(run["body.angular_velocity.z"][-1]), 0.3, 0.0, "rad/s", Within.AT_LEAST),
     ]

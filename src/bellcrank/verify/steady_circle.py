@@ -27,9 +27,9 @@ def quantities() -> list[Quantity]:
         run = moving(cart(linear, steering=STEERING), speed, 3.0, tolerance=1e-9)
         gain = float(run["body.angular_velocity.z"][-1]) / STEERING
         expected = speed / (WHEELBASE + understeer() * speed * speed)
-        rows.append(Quantity(f"yaw_gain_{speed:g}", gain, expected, 2e-5, "1/s", Within.RELATIVE))
+        rows.append(Quantity(f"yaw_gain_{speed:g}", gain, expected, 1e-5, "1/s", Within.RELATIVE))
         gains.append(gain)
     (v, w), (g, h) = SPEEDS, gains
     found = (w / h - v / g) / (w * w - v * v)
-    rows.append(Quantity("understeer_gradient", found, understeer(), 1e-4, "s^2/m", Within.RELATIVE))
+    rows.append(Quantity("understeer_gradient", found, understeer(), 2e-5, "s^2/m", Within.RELATIVE))
     return rows

@@ -44,7 +44,7 @@ def quantities() -> list[Quantity]:
     for k, t in enumerate(TIMES, 1):
         v, r = response(t)
         rows.append(
-            Quantity(f"yaw_gain_{t:g}", yaw[k] / STEERING, r / STEERING, 1e-4, "1/s", Within.RELATIVE)
+            Quantity(f"yaw_gain_{t:g}", yaw[k] / STEERING, r / STEERING, 1e-5, "1/s", Within.RELATIVE)
         )
-        rows.append(Quantity(f"sideslip_{t:g}", across[k] / STEERING, v / STEERING, 2e-3, "m/s"))
+        rows.append(Quantity(f"sideslip_{t:g}", across[k] / STEERING, v / STEERING, 1e-4, "m/s"))
     return rows

@@ -6,11 +6,15 @@ import http.client
 import json
 import math
 import threading
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bellcrank.apps.drive.controls import Controls, Wish, manoeuvre
+import bellcrank as bc
+from bellcrank.apps.drive.controls import Chauffeur, Controls, Wish, manoeuvre
 from bellcrank.apps.drive.drive import Drive
+from bellcrank.apps.drive.laps import Laps
 from bellcrank.apps.drive.realtime import GIVEN_UP, Pace
 from bellcrank.apps.drive.server import DriveServer
 from bellcrank.apps.drive.timing import Stopwatch
@@ -95,15 +99,75 @@ def test_an_unknown_terrain_is_told() -> None:
         Drive("bump")
 
 
-def test_headless_on_the_command_line(call: Call) -> None:
+def _circle(radius: float) -> np.ndarray:
+    angles = np.linspace(0.0, 2.0 * np.pi, 720, endpoint=False)
+    return radius * np.column_stack([np.sin(angles), 1.0 - np.cos(angles)])
+
+
+def test_lap_times_on_a_circle() -> None:
+    """A car at constant speed takes the circumference over its speed; one that cuts across makes no lap."""
+    laps, speed, radius = Laps(_circle(50.0)), 12.5, 50.0
+    for k in range(8000):
+        turned = speed * 0.01 * k / radius
+        laps.look(0.01 * k, 47.0 * math.sin(turned), 50.0 - 47.0 * math.cos(turned))
+    assert laps.times == pytest.approx([2.0 * math.pi * radius / speed] * 3, rel=1e-5)
+    short = Laps(_circle(50.0))
+    for k in range(4000):
+        # Forth and back over the line.
+        short.look(0.01 * k, 6.0 + 5.0 * math.sin(0.01 * k), 0.3)
+    assert short.times == []
+    assert short.begun is not None
+    short.put_back()
+    assert short.current(40.0) == 0.0
+
+
+def test_a_car_follows_its_course_and_keeps_what_it_did() -> None:
+    drive = Drive("circuit", 10.0, remember=True)
+    first = drive.scripted(3.0, real=False)
+    assert first["put_back"] == ""
+    result = drive.results()[0]
+    assert len(drive.results()) == 1
+    assert result.time[-1] == pytest.approx(2.99)
+    assert np.asarray(result["chassis.velocity"])[0] == pytest.approx([10.0, 0.0, 0.0], abs=0.01)
+    course = drive.terrain.course
+    assert course is not None
+    for place in np.asarray(result["chassis.position"])[::20, :2]:
+        assert np.min(np.linalg.norm(course - place, axis=1)) < 1.5
+    drive.reset()
+    drive._back("")
+    drive.scripted(0.1, real=False)
+    assert [len(found) for found in drive.results()] == [300, 10]
+
+
+def test_a_chauffeur_goes_only_as_fast_as_bends_and_brakes_allow(drive: Drive) -> None:
+    chauffeur = Chauffeur(drive.vehicle, _circle(25.0), sideways=4.0)
+    assert chauffeur.speeds == pytest.approx(10.0, rel=1e-3)
+    oval = np.array([(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (402.0, 1.0), (400.0, 2.0), (200.0, 2.0)])
+    speeds = Chauffeur(drive.vehicle, oval, fastest=30.0, back=2.0).speeds
+    assert speeds[1] == pytest.approx(math.sqrt(speeds[2] ** 2 + 2.0 * 2.0 * 200.0))
+
+
+def test_headless_on_the_command_line(call: Call, tmp_path: Path) -> None:
     found = call("drive", "--headless", "--fast", "--duration", "0.5", "--speed", "10", "--json").json
     assert found["timing"]["steps"] == 500
     assert found["timing"]["median"] > 0.0
     assert "worst step" in call("drive", "--headless", "-d", "0.2").out
-    for wrong in (["--duration", "-1"], ["--speed", "nan"], ["--port", "99999"], ["--fast"]):
+    path = tmp_path / "run.h5"
+    lapped = call(
+        "drive", "--headless", "--fast", "-d", "0.3", "--terrain", "circuit", "--save", str(path), "--json"
+    )
+    assert lapped.json["laps"] == []
+    assert bc.load_result(path).time[-1] == pytest.approx(0.29)
+    for wrong in (
+        ["--duration", "-1"],
+        ["--speed", "nan"],
+        ["--port", "99999"],
+        ["--fast"],
+        ["--tyre", "none.tir"],
+    ):
         answer = call("drive", *wrong)
         assert answer.status == 2
-        assert wrong[0] in answer.err
+        assert wrong[-1] in answer.err or wrong[0] in answer.err
 
 
 def _status(port: int, path: str, **headers: str) -> int:

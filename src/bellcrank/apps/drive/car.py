@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from bellcrank.apps.drive.terrain import PROVING_GROUND, Terrain
-from bellcrank.apps.drive.tyre import Tyre, spin_axis
 from bellcrank.math.tuples import Vec
-from bellcrank.mechanism import Mechanism, State
 from bellcrank.model import Body, System
 from bellcrank.program.functions import sqrt
 from bellcrank.program.trace import Scalar, function
+from bellcrank.tyres import MagicFormula, TyreLaw
+from bellcrank.vehicles import Vehicle
+from bellcrank.vehicles.passenger_car import passenger
 from bellcrank.verify.full_car import RACK, car_without_tyres, full_car_data
 
-SLIP_SPEED = 10.0
-"""Speed [m/s] at which the slip stiffnesses are those of the paper's viscous tyres."""
 DRIVE_TORQUE = 900.0
 """Largest torque on each front wheel [N m]; the driven wheels have motors in their hubs."""
 DRIVE_POWER = 45e3
@@ -27,15 +26,49 @@ DRAG = 0.5 * 1.2 * 0.65
 """Half of air density times drag area [kg/m]."""
 RACK_TRAVEL = 0.05
 """Largest travel of the rack to either side [m]."""
+RATIO = 7.2
+"""Angle of the front wheels over the travel of the rack [rad/m], about the middle."""
+LENGTHS = ("UNLOADED_RADIUS", "WIDTH", "RIM_RADIUS", "BOTTOM_OFFST")
+LOADS = ("FNOMIN", "FZMAX")
+STIFFNESSES = (
+    "VERTICAL_STIFFNESS",
+    "LONGITUDINAL_STIFFNESS",
+    "LATERAL_STIFFNESS",
+    "BOTTOM_STIFF",
+    "VERTICAL_DAMPING",
+)
+"""Coefficients of a tyre that grow with its size, with its load, and with its load over its size."""
 
 
-def drive_car(ground: Terrain = PROVING_GROUND) -> System:
-    """The car on a terrain.
+def resized(law: MagicFormula, radius: float, load: float) -> MagicFormula:
+    """A tyre alike with another radius [m] and nominal load [N]: the formula is one of loads over the nominal load
+    and of lengths over the radius."""
+    c = law.coefficients
+    larger, heavier = radius / law.free_radius, load / c["FNOMIN"]
+    factors = (
+        dict.fromkeys(LENGTHS, larger)
+        | dict.fromkeys(LOADS, heavier)
+        | dict.fromkeys(STIFFNESSES, heavier / larger)
+    )
+    return MagicFormula({name: value * factors.get(name, 1.0) for name, value in c.items()})
+
+
+def usual_tyre() -> TyreLaw:
+    """The tyre of the verification case `magic-formula` in the size of those of the car."""
+    item = full_car_data()["tyres"][0]
+    law = passenger()
+    assert isinstance(law, MagicFormula)
+    return resized(law, item["radius"], item["N_ref"])
+
+
+def drive_car(ground: Terrain = PROVING_GROUND, law: TyreLaw | None = None) -> Vehicle:
+    """The car on a terrain. law: Of its tyres; :func:`usual_tyre` where missing.
 
     Parameters: ``steering``, where the rack is to be [m], positive turns left; ``throttle``, -1 to 1 of the drive
     torque, negative drives back; ``brake``, 0 to 1.
     """
     data = full_car_data()
+    law = law or usual_tyre()
     system, bodies = car_without_tyres(data)
     steering = system.parameter("steering", 0.0, "m")
     throttle = system.parameter("throttle", 0.0)
@@ -48,8 +81,15 @@ def drive_car(ground: Terrain = PROVING_GROUND) -> System:
     )
     system.applied_force("air", bodies[1], _drag)
     for item in data["tyres"]:
-        _add_wheel(system, item, bodies[item["body"]], ground, throttle, brake)
-    return system
+        wheel = bodies[item["body"]]
+        system.tyre(f"{item['name']} tyre", wheel, law, road=ground.road)
+        _add_hub(system, item["name"], wheel, throttle, brake)
+    # Larger tyres than those of the paper begin above the ground, not within it.
+    x, y, z = (float(x) for x in system.bodies["chassis"].position)
+    higher = law.free_radius - data["tyres"][0]["radius"] + float(ground.highest(x, y))
+    system.initial("ground to chassis", {"position": (x, y, z + higher)})
+    force = 2.0 * DRIVE_TORQUE / law.free_radius
+    return Vehicle(system, "chassis", "steering", "throttle", "brake", RATIO, force)
 
 
 def _drag(velocity: Any) -> Vec:
@@ -57,24 +97,7 @@ def _drag(velocity: Any) -> Vec:
     return tuple(-DRAG * speed * v for v in velocity)  # type: ignore[return-value]
 
 
-def _add_wheel(
-    system: System, item: dict[str, Any], body: Body, ground: Terrain, throttle: Scalar, brake: Scalar
-) -> None:
-    name, load = item["name"], item["N_ref"]
-    tyre = Tyre(
-        item["radius"],
-        item["stiffness"],
-        item["damping"],
-        item["c_long"] * SLIP_SPEED / load,
-        item["c_lat"] * SLIP_SPEED / load,
-    )
-
-    def force(position: Vec, velocity: Vec, rotation: Any, angular_velocity: Vec) -> Vec:
-        return tyre.forces(ground, position, velocity, angular_velocity, spin_axis(rotation))[0]
-
-    def moment(position: Vec, velocity: Vec, rotation: Any, angular_velocity: Vec) -> Vec:
-        return tyre.forces(ground, position, velocity, angular_velocity, spin_axis(rotation))[1]
-
+def _add_hub(system: System, name: str, wheel: Body, throttle: Scalar, brake: Scalar) -> None:
     most = BRAKE_TORQUE[name[0]]
     driven = name[0] == "F"
 
@@ -84,14 +107,7 @@ def _add_wheel(
             torque = torque + DRIVE_TORQUE * throttle / sqrt(1.0 + (DRIVE_TORQUE / DRIVE_POWER * rate) ** 2)
         return torque
 
-    system.applied_force(f"{name} tyre", body, force)
-    system.applied_torque(f"{name} tyre moment", body, moment)
     joint = next(
-        j for j in system.joints.values() if body in (j.a.body, j.b.body) and j.name.endswith(body.name)
+        j for j in system.joints.values() if wheel in (j.a.body, j.b.body) and j.name.endswith(wheel.name)
     )
     system.joint_force(f"{name} hub", joint, hub)
-
-
-def standing(mechanism: Mechanism) -> State:
-    """The car at rest where it starts, in static equilibrium."""
-    return mechanism.equilibrium().state

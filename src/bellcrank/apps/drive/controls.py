@@ -1,18 +1,25 @@
-"""What a driver asks for, and how fast hands and feet follow it; a scripted drive."""
+"""What a driver asks for, and how fast hands and feet follow it; a scripted drive, and one along a course."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.apps.drive.car import RACK_TRAVEL
+from bellcrank.vehicles import Vehicle, path_follower
+
+Array = NDArray[np.float64]
 
 STEER_RATE, PEDAL_RATE = 3.0, 5.0
 """Full strokes a second."""
 CALM = 9.0
 """Speed [m/s] at which the rack goes half as far as at rest, so that keys stay usable at any speed."""
+LAPS = 50
+"""Of a course that a chauffeur drives; straight on after that."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,12 @@ class Controls:
 
     def rack(self, speed: float) -> float:
         """Where the rack is to be at a speed [m/s]: [m]."""
-        return RACK_TRAVEL * self.steer / (1.0 + (speed / CALM) ** 2)
+        return self.steer * reach(speed)
+
+
+def reach(speed: float) -> float:
+    """How far the rack goes to either side at a speed [m/s]: [m]."""
+    return RACK_TRAVEL / (1.0 + (speed / CALM) ** 2)
 
 
 def _towards(value: float, wanted: float, most: float) -> float:
@@ -68,3 +80,43 @@ def manoeuvre(share: float) -> Wish:
     if share < 0.85:
         return Wish(steer=0.6, brake=0.15)
     return Wish(brake=0.8)
+
+
+class Chauffeur:
+    """Drives along a closed course, at the speed that its bends and the brakes allow.
+
+    course: Points [m]. fastest: [m/s]. sideways, back: Accelerations in bends and by the brakes [m/s^2].
+    """
+
+    def __init__(
+        self, vehicle: Vehicle, course: Array, fastest: float = 20.0, sideways: float = 4.0, back: float = 3.0
+    ) -> None:
+        self.vehicle, self.course = vehicle, course
+        steps = np.roll(course, -1, axis=0) - course
+        length = np.linalg.norm(steps, axis=1)
+        heading = np.unwrap(np.arctan2(steps[:, 1], steps[:, 0]))
+        turned = np.diff(
+            heading, prepend=heading[-1] - 2.0 * np.pi * round((heading[-1] - heading[0]) / 2 / np.pi)
+        )
+        bends = np.abs(turned) / length
+        self.speeds = np.minimum(fastest, np.sqrt(sideways / np.maximum(bends, 1e-9)))
+        # Twice around, backwards: each speed is one from which the next can be had by braking.
+        for k in reversed(range(2 * len(course))):
+            here, following = k % len(course), (k + 1) % len(course)
+            most = math.sqrt(self.speeds[following] ** 2 + 2.0 * back * length[here])
+            self.speeds[here] = min(self.speeds[here], most)
+        self.begin()
+
+    def begin(self) -> None:
+        """From the start of the course on."""
+        laps = np.vstack([self.course] * LAPS)
+        self._steering = path_follower(self.vehicle, laps).function
+
+    def wish(self, t: float, measured: Mapping[str, Array]) -> Wish:
+        """What to ask for. measured: Position, velocity and rotation of the chassis."""
+        at, v = measured["chassis.position"][:2], float(np.hypot(*measured["chassis.velocity"][:2]))
+        rack = (self._steering(t, measured) or {})[self.vehicle.steering]
+        nearest = int(np.argmin(np.sum((self.course - at) ** 2, axis=1)))
+        missing = float(self.speeds[nearest]) - v
+        steer = min(1.0, max(-1.0, rack / reach(v)))
+        return Wish(steer, min(1.0, max(0.0, 0.5 * missing)), min(1.0, max(0.0, -0.3 * missing)))

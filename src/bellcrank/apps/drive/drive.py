@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.apps.drive.car import drive_car
-from bellcrank.apps.drive.controls import Controls, Wish, manoeuvre
+from bellcrank.apps.drive.controls import Chauffeur, Controls, Wish, manoeuvre
+from bellcrank.apps.drive.laps import Laps
 from bellcrank.apps.drive.realtime import Pace, StepFailed, Stepper
-from bellcrank.apps.drive.terrain import TERRAINS
+from bellcrank.apps.drive.terrain import Terrain, terrain
 from bellcrank.apps.drive.timing import RECENT, Stopwatch
-from bellcrank.errors import unknown_name
-from bellcrank.verify.full_car_bump import rolling_start
+from bellcrank.result.result import Result
+from bellcrank.tyres import TyreLaw
 
 Array = NDArray[np.float64]
 
@@ -28,32 +30,48 @@ FRAME = 16
 """Steps between two frames for the page."""
 WARMING = 200
 """Steps made before the clock starts, so that all code is loaded and in the caches."""
+REMEMBERED = 180_000
+"""Most samples of a drive that are kept, one at each look: half an hour."""
 OVERTURNED = 0.2
 """Cosine of the chassis's lean below which it counts as overturned."""
 
 
 class Drive:
-    """The car on a terrain, stepped by `run`; `wish` may be set from another thread at any time."""
+    """The car on a terrain, stepped by `run`; `wish` may be set from another thread at any time.
 
-    def __init__(self, terrain: str = "bumps", speed: float = 0.0) -> None:
-        if terrain not in TERRAINS:
-            raise unknown_name("terrain", terrain, TERRAINS)
-        self.terrain = TERRAINS[terrain]
-        self.mechanism = drive_car(self.terrain).mechanism()
+    ground: A terrain, or what :func:`~bellcrank.apps.drive.terrain.terrain` takes. speed: To start with [m/s]. law: Of
+    the tyres. remember: Whether drives are kept for :meth:`results`.
+    """
+
+    def __init__(
+        self,
+        ground: Terrain | str = "bumps",
+        speed: float = 0.0,
+        law: TyreLaw | None = None,
+        remember: bool = False,
+    ) -> None:
+        self.terrain = ground if isinstance(ground, Terrain) else terrain(ground)
+        self.vehicle = drive_car(self.terrain, law)
+        self.mechanism = self.vehicle.mechanism
         self.bodies = tuple(self.mechanism.system.bodies)
         measured = [f"{b}.{what}" for b in self.bodies for what in ("position", "rotation")]
-        start = rolling_start(self.mechanism, speed)
-        self.stepper = Stepper(self.mechanism, start, STEP, [*measured, "chassis.velocity"])
+        self.stepper = Stepper(
+            self.mechanism, self.vehicle.rolling(speed), STEP, [*measured, "chassis.velocity"]
+        )
         self.controls = Controls()
         self.wish = Wish()
         self.watch = Stopwatch(STEP)
         self.put_back = ""
+        self.laps = None if self.terrain.course is None else Laps(self.terrain.course)
+        self._kept: list[deque[Array]] = []
+        self._remember = False
         self._reset_wanted = threading.Event()
         # The controls look at the chassis alone, in a program of its own: they come a hundred times a second.
-        self._look = self.stepper.measuring(["chassis.velocity", "chassis.rotation"])
+        self._look = self.stepper.measuring(["chassis.position", "chassis.velocity", "chassis.rotation"])
         self._measured = self._look()
         for k in range(WARMING):
             self._step(k)
+        self._remember = remember
         self._back("")
         self.watch = Stopwatch(STEP)
 
@@ -81,15 +99,20 @@ class Drive:
             k += 1
 
     def scripted(self, duration: float, real: bool = True) -> dict[str, Any]:
-        """Drive :func:`manoeuvre` for some time [s] and say how it went."""
+        """Drive along the course, or :func:`manoeuvre` where there is none, for some time [s] and say how it went."""
         steps = round(duration / STEP)
+        course = self.terrain.course
+        chauffeur = None if course is None else Chauffeur(self.vehicle, course)
         self.watch = Stopwatch(STEP, steps)
         pace = Pace(STEP, real)
         fastest = 0.0
         for k in range(steps):
             lag, _ = pace.wait()
             self.watch.behind(lag)
-            self.wish = manoeuvre(k / steps)
+            if chauffeur is None:
+                self.wish = manoeuvre(k / steps)
+            elif k % CONTROL == 0:
+                self.wish = chauffeur.wish(self.stepper.time, self._measured)
             self._step(k)
             fastest = max(fastest, self.speed)
         measured = self.stepper.measure()
@@ -100,6 +123,7 @@ class Drive:
             "velocity": measured["chassis.velocity"],
             "fastest": fastest,
             "put_back": self.put_back,
+            "laps": [] if self.laps is None else self.laps.times,
         }
 
     @property
@@ -123,6 +147,11 @@ class Drive:
         if self._measured["chassis.rotation"][8] < OVERTURNED:
             self._back("the car turned over")
             return
+        if self._remember:
+            self._kept[-1].append(self.stepper.sample())
+        if self.laps is not None:
+            x, y, _ = self._measured["chassis.position"]
+            self.laps.look(self.stepper.time, float(x), float(y))
         self.controls.follow(self.wish, CONTROL * STEP)
         c = self.controls
         self.stepper.set({"steering": c.rack(self.speed), "throttle": c.throttle, "brake": c.brake})
@@ -133,6 +162,15 @@ class Drive:
         self.stepper.reset()
         self.controls = Controls()
         self._measured = self._look()
+        if self.laps is not None:
+            self.laps.put_back()
+        if self._remember:
+            self._kept.append(deque(maxlen=REMEMBERED))
+
+    def results(self) -> list[Result]:
+        """The drives since the beginning, or since the car was put back last time and every time before."""
+        seconds = self.watch.total
+        return [self.stepper.result(rows, seconds) for rows in self._kept if len(rows) > 1]
 
     def frame(self) -> dict[str, Any]:
         """What the page shows: poses (bodies, 12) as position and rotation by rows, speed, controls, timing."""
@@ -148,7 +186,16 @@ class Drive:
             "controls": [self.controls.steer, self.controls.throttle, self.controls.brake],
             "timing": timing,
             "put_back": self.put_back,
+            "laps": self._lap_times(),
         }
+
+    def _lap_times(self) -> list[float]:
+        """Of the lap in progress, the last and the best one [s], and how many are made; 0 where there is none."""
+        if self.laps is None:
+            return [0.0] * 4
+        made = self.laps.times
+        last, best = (made[-1], min(made)) if made else (0.0, 0.0)
+        return [self.laps.current(self.stepper.time), last, best, float(len(made))]
 
 
 __all__ = ["RECENT", "STEP", "Drive"]

@@ -18,11 +18,13 @@ from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
+from bellcrank.result.result import Result, RunReport
 from bellcrank.run.run import Run
 
 Array = NDArray[np.float64]
 
-METHOD = "runge_kutta4"
+METHOD, EVALUATIONS = "runge_kutta4", 4
+"""Of steps, and how often one evaluates the rates."""
 FAR = 1e9
 """An end that no drive reaches [s]."""
 GIVEN_UP = 0.25
@@ -78,6 +80,30 @@ class Stepper:
     def state(self) -> State:
         """All positions and speeds."""
         return self._run.full_state(self._run.machine, self.time, self._steps.y, self._steps.p)
+
+    def sample(self) -> Array:
+        """Time, state and parameters, for :meth:`result`."""
+        return np.concatenate([[self.time], self._steps.y, self._steps.p])
+
+    def result(self, samples: Sequence[Array], seconds: float) -> Result:
+        """The result of a drive. samples: Taken on the way. seconds: Wall time of its steps [s]."""
+        rows = np.array(samples)
+        n, speeds = self.mechanism.linkage.positions, self.mechanism.linkage.speeds
+        machine = self._run.machine
+        values = machine.full.many(rows)
+        steps = round((rows[-1, 0] - rows[0, 0]) / self.step)
+        report = RunReport(
+            "done", METHOD, str(machine.traced.formulation), steps, 0, EVALUATIONS * steps, seconds
+        )
+        return Result(
+            self.mechanism,
+            rows[:, 0].copy(),
+            rows[:, 1 : 1 + n].copy(),
+            values[:, :speeds].copy(),
+            values[:, speeds : 2 * speeds].copy(),
+            rows[:, rows.shape[1] - len(self._places) :].copy(),
+            report,
+        )
 
     def measuring(self, quantities: Sequence[str]) -> Callable[[], dict[str, Array]]:
         """A function that gives quantities in the present state, by compiled code."""

@@ -84,15 +84,18 @@ class Tyre(ForceElement):
     across the wheel [m] and, with turn slip, about the normal [rad]; None for slip without delay.
 
     The road is taken as its tangent plane below the contact, or as the plane on which the cams of the envelope stand;
-    the load acts along its normal. Slip builds up over the
-    relaxation lengths s (Pacejka 2012, 7.2): with slip speeds w and the deflections e,
+    the load acts along its normal. Slip builds up over the relaxation lengths (Pacejka 2012, 7.2): the carcass, a
+    spring and a damper, gives way by u while the contact slides with the rest of the slip speeds w,
 
-        e' = w - V e/s,   slip = e/s,   V = max(|V_x|, |w|/S (|slip|/S)^4)
+        w - u' = V slip,   slip = y + T u'/l,   y' = u'/l,   l = s (1 + |k y|^2)^(-3/2),
+        V = max(|V_x|, |w|/S (|y|/S)^4)
 
-    with S the largest slip of the law. A rolling wheel thus has slip w/|V_x| in the end, and a standing one is a
-    spring that gives way as the slip nears S (the fourth power keeps it from creeping before): nothing is divided by
-    a speed. The damping of the carcass, with the time T of the law, makes the slip (e + T e')/s, so that friction
-    bounds it too.
+    with the time T of the damping, the relaxation lengths s of small slip, the slip stiffnesses k over the friction
+    force and the largest slip S of the law. The states are e = s y. A carcass is bent in proportion to the force,
+    here taken as y/sqrt(1 + |k y|^2) over slip, whose slope the length follows: it is bent no farther than friction
+    bends it, and a car that slides to a standstill swings back by no more. A rolling wheel has the slip w/|V_x| in
+    the end, and a standing one is a spring that gives way as the slip nears S (the fourth power keeps it from
+    creeping before): nothing is divided by a speed.
     """
 
     kind = "tyre"
@@ -222,21 +225,30 @@ class Tyre(ForceElement):
             slip = Slip(load, along / V, across / V, camber, yaw / V, V_x, friction)
             return slip, (), law.forces(slip)
         along_wheel, across_wheel = law.relaxation(load, camber)
-        lengths = (along_wheel, across_wheel, across_wheel)
+        lengths: tuple[Scalar, ...] = (along_wheel, across_wheel, across_wheel)
         bent = [act.kin.number(e) for e in self.deflection]
         slips = [e / s for e, s in zip(bent, lengths, strict=False)]
         near = (slips[0] * slips[0] + slips[1] * slips[1]) / (law.most_slip * law.most_slip)
         V = maximum(function("abs", V_x), sliding * near * near)
-        rates = [w - V * e for w, e in zip((along, across), slips, strict=False)]
+        bent_by = [k * y for k, y in zip(law.steepness(load, camber, friction), slips, strict=False)]
+        spread = 1.0 + bent_by[0] * bent_by[0] + bent_by[1] * bent_by[1]
+        share = 1.0 / (spread * sqrt(spread))
+        lengths = tuple(s * share for s in lengths)
+        speeds, onward = [along, across], [V, V]
         if len(bent) > 2:
             # Slip at the ends of the contact by turning is bounded like that along and across it.
             ends = slips[2] * lengths[1] / law.most_slip
             turning = function("abs", yaw) * lengths[1] / law.most_slip * ends**4
-            rates.append(yaw - maximum(function("abs", V_x), turning) * slips[2])
+            speeds.append(yaw)
+            onward.append(maximum(function("abs", V_x), turning))
+        T = law.damping_time
+        states = list(zip(speeds, onward, slips, lengths, strict=False))
+        giving = [length * (w - v * y) / (length + v * T) for w, v, y, length in states]
+        rates = tuple(u / share for u in giving)
+        felt = [y + T * u / length for (_, _, y, length), u in zip(states, giving, strict=True)]
         turn = slips[2] if len(slips) > 2 else 0.0
-        along, across = (e + law.damping_time * r / s for e, r, s in zip(slips, rates, lengths, strict=False))
-        slip = Slip(load, along, across, camber, turn, V_x, friction, rates[1])
-        return slip, tuple(rates), law.forces(slip)
+        slip = Slip(load, felt[0], felt[1], camber, turn, V_x, friction, giving[1])
+        return slip, rates, law.forces(slip)
 
     def bending(self, act: Acting, k: int) -> Scalar:
         """The rate of a deflection [m/s or rad/s]."""

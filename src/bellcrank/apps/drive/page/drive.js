@@ -2,7 +2,7 @@
 (() => {
 window.addEventListener("error", e => { document.documentElement.dataset.error = e.message; });
 const el = id => document.getElementById(id);
-const HEAD = 13;
+const HEAD = 17;
 
 // Vectors and matrices; matrices by columns, as WebGL takes them.
 const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -39,12 +39,12 @@ const VERTEX = `attribute vec3 a_place; attribute vec3 a_normal; attribute vec3 
 const BODY = COMMON + `void main() { vec3 n = normalize(normal); if (dot(n, eye - place) < 0.0) n = -n;
   gl_FragColor = vec4(fogged(lit(tint, n)), opacity); }`;
 // The ground: squares of 2 m, a lane along x, what stands above its surroundings in amber; a soft shadow under the car.
-const GROUND = COMMON + `uniform vec3 car; void main() {
+const GROUND = COMMON + `uniform vec3 car; uniform float lane; void main() {
   vec2 g = abs(fract(place.xy / 2.0 - 0.5) - 0.5) * 2.0; float far = distance(place, eye);
   float w = 0.02 + 0.0016 * far, line = 1.0 - smoothstep(w, 2.0 * w, min(g.x, g.y));
   vec3 c = mix(vec3(0.80, 0.83, 0.80), vec3(0.62, 0.66, 0.66), line * (1.0 - smoothstep(30.0, 80.0, far)));
-  float lane = abs(place.y); if (lane < 2.6) c = mix(c, vec3(0.70, 0.71, 0.74), 0.75);
-  float edge = abs(lane - 2.6); c = mix(c, vec3(0.97), 1.0 - smoothstep(0.06, 0.09, edge));
+  float beside = abs(place.y) + 1e3 * (1.0 - lane); if (beside < 2.6) c = mix(c, vec3(0.70, 0.71, 0.74), 0.75);
+  float edge = abs(beside - 2.6); c = mix(c, vec3(0.97), 1.0 - smoothstep(0.06, 0.09, edge));
   c = mix(c, vec3(0.95, 0.66, 0.22), 0.85 * clamp(tint.x, 0.0, 1.0));
   vec3 n = normalize(normal); float steep = clamp(1.0 - n.z, 0.0, 1.0);
   vec2 d = place.xy - car.xy; float under = exp(-dot(d, d) / 2.2);
@@ -61,7 +61,7 @@ function program(fragment) {
   gl.linkProgram(p);
   if (!gl.getProgramParameter(p, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(p));
   const at = {};
-  for (const name of ["model", "camera", "eye", "opacity", "car"]) at[name] = gl.getUniformLocation(p, name);
+  for (const name of ["model", "camera", "eye", "opacity", "car", "lane"]) at[name] = gl.getUniformLocation(p, name);
   return { p, at };
 }
 const bodyProgram = program(BODY), groundProgram = program(GROUND);
@@ -79,8 +79,8 @@ function paint(m, mode = gl.TRIANGLES) {
 }
 
 // What the server told: shapes once, then frames and the ground around the car.
-let shapes = null, offsets = null, frame = null, chase = null, cameraKind = 0;
-const ground = mesh(), springs = mesh();
+let straight = true, shapes = null, offsets = null, frame = null, chase = null, cameraKind = 0;
+const ground = mesh(), springs = mesh(), course = mesh();
 function floats(text) {
   const raw = atob(text), bytes = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
@@ -89,6 +89,9 @@ function floats(text) {
 function takeShapes(told) {
   shapes = told.parts.map(part => { const m = mesh(); fill(m, floats(part.vertices)); return { ...part, m }; });
   shapes.springs = told.springs; offsets = floats(told.offsets);
+  straight = told.straight;
+  if (told.course) fill(course, floats(told.course));
+  el("lapping").hidden = !told.course;
 }
 function takeGround(told) {
   const n = offsets.length, x0 = told[1], y0 = told[2], h = (i, j) => told[3 + Math.max(0, Math.min(n - 1, i)) * n + Math.max(0, Math.min(n - 1, j))];
@@ -149,9 +152,11 @@ function draw() {
   const same = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
   const use = (q, model, opacity) => {
     gl.useProgram(q.p); gl.uniformMatrix4fv(q.at.model, false, model); gl.uniformMatrix4fv(q.at.camera, false, camera);
-    gl.uniform3fv(q.at.eye, eye); gl.uniform1f(q.at.opacity, opacity); if (q.at.car) gl.uniform3f(q.at.car, c[0], c[1], c[2]);
+    gl.uniform3fv(q.at.eye, eye); gl.uniform1f(q.at.opacity, opacity); if (q.at.car) { gl.uniform3f(q.at.car, c[0], c[1], c[2]); gl.uniform1f(q.at.lane, straight && !course.count ? 1 : 0); }
   };
   use(groundProgram, same, 1); paint(ground);
+  // The lane lies on the ground, whose grid is coarser far away.
+  if (course.count) { gl.enable(gl.POLYGON_OFFSET_FILL); gl.polygonOffset(-4, -40); use(bodyProgram, same, 1); paint(course); gl.disable(gl.POLYGON_OFFSET_FILL); }
   for (const part of shapes) if (part.opacity === 1) { use(bodyProgram, matrix(part.body), 1); paint(part.m); }
   coils(); use(bodyProgram, same, 1); paint(springs, gl.LINES);
   gl.enable(gl.BLEND); gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA); gl.depthMask(false);
@@ -160,12 +165,14 @@ function draw() {
   document.documentElement.dataset.ready = "1";
 }
 
+const lapTime = s => s > 0 ? Math.floor(s / 60) + ":" + (s % 60).toFixed(2).padStart(5, "0") : "–";
 const microseconds = s => s < 1e-3 ? (1e6 * s).toFixed(0) + " µs" : (1e3 * s).toFixed(1) + " ms";
 function write() {
   if (!frame) return;
-  const [, time, speed, , , , median, p99, worst, share, late, now, back] = frame;
+  const [, time, speed, , , , median, p99, worst, share, late, now, back, lap, last, best, laps] = frame;
   el("speed").textContent = (3.6 * speed).toFixed(0);
   el("clock").textContent = time.toFixed(1) + " s";
+  el("lap").textContent = lapTime(lap); el("last").textContent = lapTime(last); el("best").textContent = lapTime(best); el("laps").textContent = laps.toFixed(0);
   el("median").textContent = microseconds(median); el("p99").textContent = microseconds(p99);
   el("worst").textContent = microseconds(worst); el("share").textContent = (100 * share).toFixed(1) + " %";
   el("late").textContent = late.toFixed(0); el("lag").textContent = microseconds(now);
@@ -177,13 +184,52 @@ function write() {
   el("bar").style.background = share < 0.5 ? "#3c9a52" : share < 0.9 ? "#c9a227" : "#c14a4f";
   document.documentElement.dataset.x = pose(0)[0].toFixed(3);
   document.documentElement.dataset.time = time.toFixed(3);
-  if (back) notice("The car turned over or left the model's range, and was put back."); else el("notice").hidden = true;
+  if (back) notice("The car turned over or left the model's range, and was put back."); else if (performance.now() > noticeUntil) el("notice").hidden = true;
 }
+let noticeUntil = 0;
 function notice(words) { el("notice").textContent = words; el("notice").hidden = false; }
 
-// Keys while they are down, sliders otherwise.
+// A gamepad by the standard layout: left stick steers, right trigger throttle, left trigger brake, A drives back, B puts
+// back, Y camera. Others steer by their first axis and have pedals where buttons 7 and 6 are.
+const DEAD = 0.08;
+let padUsed = false, padHeld = [false, false];
+function pad() {
+  const found = navigator.getGamepads ? Array.from(navigator.getGamepads()).find(p => p && p.connected) : null;
+  if (!found) { padUsed = false; return null; }
+  const value = i => found.buttons[i] ? found.buttons[i].value : 0, x = found.axes[0] || 0;
+  const steer = Math.abs(x) < DEAD ? 0 : -Math.sign(x) * ((Math.abs(x) - DEAD) / (1 - DEAD)) ** 1.5;
+  const pressed = [value(1) > 0.5, value(3) > 0.5];
+  [putBack, nextCamera].forEach((act, i) => { if (pressed[i] && !padHeld[i]) act(); });
+  padHeld = pressed;
+  const back = value(0) > 0.5 ? -0.6 : 0, asked = { steer, throttle: value(7) || back, brake: value(6) };
+  padUsed = padUsed || asked.steer !== 0 || asked.throttle !== 0 || asked.brake !== 0;
+  return padUsed ? asked : null;
+}
+window.addEventListener("gamepadconnected", e => { notice("Gamepad: " + e.gamepad.id); noticeUntil = performance.now() + 4000; });
+
+// The hum of the motors, silent until asked for.
+let sound = null;
+function sounding() {
+  if (sound) { sound.context.close(); sound = null; return; }
+  const context = new AudioContext(), hum = context.createOscillator(), loud = context.createGain();
+  hum.type = "sawtooth"; loud.gain.value = 0;
+  const soft = context.createBiquadFilter(); soft.type = "lowpass"; soft.frequency.value = 600;
+  hum.connect(soft).connect(loud).connect(context.destination); hum.start();
+  sound = { context, hum, loud };
+}
+function hear() {
+  el("sound").setAttribute("aria-pressed", String(!!sound));
+  if (!sound || !frame) return;
+  const t = sound.context.currentTime;
+  sound.hum.frequency.setTargetAtTime(45 + 9 * frame[2], t, 0.05);
+  sound.loud.gain.setTargetAtTime(0.02 + 0.10 * Math.abs(frame[4]), t, 0.05);
+}
+
+// Keys while they are down, then a gamepad that is used, sliders otherwise.
 const down = new Set(), KEYS = { ArrowLeft: "left", a: "left", ArrowRight: "right", d: "right", ArrowUp: "go", w: "go", ArrowDown: "stop", s: "stop", " ": "brake" };
 function wish() {
+  const played = pad();
+  if (played && !down.size) return played;
   const steer = down.has("left") || down.has("right") ? down.has("left") - down.has("right") : -Number(el("steer").value);
   let throttle = Number(el("throttle").value), brake = Number(el("brake").value);
   if (down.has("go")) throttle = 1;
@@ -203,6 +249,7 @@ window.addEventListener("keydown", e => {
   else if (e.repeat) return;
   else if (/^r$/i.test(e.key)) putBack();
   else if (/^c$/i.test(e.key)) nextCamera();
+  else if (/^m$/i.test(e.key)) sounding();
 });
 window.addEventListener("keyup", e => { const name = KEYS[e.key.length === 1 ? e.key.toLowerCase() : e.key]; if (name) { down.delete(name); tell(); } });
 window.addEventListener("blur", () => { down.clear(); tell(); });
@@ -212,7 +259,7 @@ for (const id of ["steer", "throttle", "brake"]) {
   el(id).addEventListener("input", () => tell());
   el(id).addEventListener("dblclick", () => { el(id).value = 0; tell(); });
 }
-for (const [id, act] of [["reset", putBack], ["camera", nextCamera]]) el(id).addEventListener("click", () => { act(); el(id).blur(); });
+for (const [id, act] of [["reset", putBack], ["camera", nextCamera], ["sound", sounding]]) el(id).addEventListener("click", () => { act(); el(id).blur(); });
 
 function connect() {
   socket = new WebSocket(`ws://${location.host}/socket`); socket.binaryType = "arraybuffer";
@@ -223,7 +270,7 @@ function connect() {
   };
   socket.onclose = () => notice("The drive has ended; start it again with bellcrank drive.");
 }
-function tick() { tell(); draw(); write(); requestAnimationFrame(tick); }
+function tick() { tell(); draw(); write(); hear(); requestAnimationFrame(tick); }
 const asked = /[#&]camera=(\d)/.exec(location.hash);
 if (asked) cameraKind = Number(asked[1]) % 3;
 connect();
