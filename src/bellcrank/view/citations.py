@@ -27,8 +27,8 @@ MOREAU = (
     "Applications, CISM 302, Springer, 1988, 1-82."
 )
 JEAN = (
-    "M. Jean: The non-smooth contact dynamics method. Computer Methods in Applied Mechanics and Engineering 177 (1999), "
-    "235-257."
+    "M. Jean: The non-smooth contact dynamics method. Computer Methods in Applied Mechanics and Engineering 177 "
+    "(1999), 235-257."
 )
 
 _FORMULATIONS: dict[str, tuple[str, ...]] = {
