@@ -20,6 +20,7 @@ from bellcrank.contact.mesh_field import BLOCK, MeshField
 from bellcrank.contact.mesh_grid import evaluated, tabulated
 from bellcrank.contact.mesh_surface import SPREAD, contact_surface
 from bellcrank.contact.shapes import FieldShape
+from bellcrank.contact.shapes.base import check_plain
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
 from bellcrank.fe.triangle_files import read_triangles
@@ -178,6 +179,7 @@ class Mesh(FieldShape):
         resolution: int | None = None,
     ) -> Mesh:
         """A mesh file (STL, OBJ, PLY, OFF, GLB, glTF). scale: Metres in its unit of length, 1e-3 for millimetres."""
+        check_plain("mesh", scale=scale)
         if not is_positive(scale):
             raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
         vertices, faces = read_triangles(path)
