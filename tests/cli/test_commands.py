@@ -22,6 +22,7 @@ import yaml
 from scipy import special
 from typer.main import get_command
 
+import bellcrank as bc
 from bellcrank.cli import app
 from bellcrank.cli.inputs import model
 from bellcrank.view.live import Viewer
@@ -155,6 +156,26 @@ def test_impacts_are_listed(call: Call) -> None:
     assert "1 impact\n" in answer.out
     assert "0.42835" in answer.out
     assert Path("ball.h5").exists()
+    stepped = call(
+        "run",
+        "ball.yaml",
+        "-d",
+        "0.6",
+        "--outputs",
+        "20",
+        "--impacts",
+        "stepping",
+        "--step",
+        "1e-3",
+        "-o",
+        "steps.h5",
+    )
+    assert "moreau" in stepped.out
+    assert "deepest overlap" in stepped.out
+    assert "1 impact\n" in stepped.out
+    assert bc.load_result("steps.h5").run.steps == 600
+    assert "--step 1e-3" in call("run", "ball.yaml", "--impacts", "stepping").err
+    assert "dense, stepping" in call("run", "ball.yaml", "--impacts", "leaping").err
 
 
 def test_a_failing_run_keeps_what_it_has(call: Call) -> None:

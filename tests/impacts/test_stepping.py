@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -279,8 +280,8 @@ def test_what_it_does_not_take_is_refused_by_name() -> None:
 def test_impulses_that_miss_their_tolerance_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = SteppedRun.go_on
 
-    def missed(self: SteppedRun, times: NDArray[np.float64], progress: bool | None) -> Result:
-        found = whole(self, times, progress)
+    def missed(self: SteppedRun, *arguments: Any) -> Result:
+        found = whole(self, *arguments)
         return replace(found, run=replace(found.run, unsolved=3, residual=2e-4))
 
     monkeypatch.setattr(SteppedRun, "go_on", missed)

@@ -76,8 +76,10 @@ def test_the_load_is_that_of_others(version: str, tolerance: float) -> None:
         assert law.load(at) == pytest.approx(inputs[0], rel=tolerance)
 
 
-def test_every_coefficient_of_a_file_counts() -> None:
+def test_every_coefficient_of_a_file_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """But limits that are not reached, and what turn slip, the given pressure or a factor of zero put out of use."""
+    # Coefficients a hundredth larger are tried out by what is asked of them here.
+    monkeypatch.setattr(MagicFormula, "_try_out", lambda law: None)
     law = law_of("62", turn_slip=True, pressure=3e5)
     given = {name: x for name, x in law.coefficients.items() if x}
     usual = _everything(law)

@@ -149,8 +149,10 @@ def run(motion: dict[str, Any], parameters: dict[str, float] | None = None) -> R
             {"position": (0.0, 0.0, 1.2), "quaternion": (0.0, 1.0, 0.0, 0.0), "velocity": (20.0, 0.0, -1.0)},
             {},
         ),
+        ({"position": (0.0, 0.0, 1.0), "quaternion": (0.5**0.5, 0.5**0.5, 0.0, 0.0)}, {}),
+        ({"position": (0.0, 0.0, 2.2), "quaternion": (0.5**0.5, 0.0, 0.5**0.5, 0.0)}, {}),
     ],
-    ids=["standing", "backwards", "sideways at 150 m/s", "in the air", "on its roof"],
+    ids=["standing", "backwards", "sideways at 150 m/s", "in the air", "roof", "side", "nose"],
 )
 def test_forces_stay_sane(motion: dict[str, Any], parameters: dict[str, float]) -> None:
     found = run(motion, parameters)

@@ -35,7 +35,7 @@ def chassis() -> tuple[bc.System, bc.Body]:
 
 
 def rig(axle: Axle, **options: object) -> SuspensionReport:
-    return kinematics_and_compliance(axle.system, axle.chassis, axle.wheels, radius=RADIUS, **options)
+    return kinematics_and_compliance(axle.system, axle.chassis, axle, radius=RADIUS, **options)
 
 
 INNER_L, OUTER_L, INNER_U, OUTER_U = (0.35, 0.24), (0.7, 0.2), (0.42, 0.5), (0.65, 0.48)

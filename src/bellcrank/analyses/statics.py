@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from bellcrank.model.parameters import value
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.graph import Graph
+from bellcrank.program.kernel import compile_program
 from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
@@ -36,11 +38,27 @@ WORN = 20.0
 """Moves of dependent coordinates, for unit moves of the independent ones, that call for another partition."""
 
 
-STATICS: Table[Partition, tuple[Program, Program]] = Table("static forces")
+Evaluation: TypeAlias = Callable[[Array], Array]
+"""Outputs of a program at inputs, or at columns of inputs."""
+STATICS: Table[Partition, tuple[Program, Evaluation, Evaluation]] = Table("static forces")
+SWEPT: Table[str, bool] = Table("sweeps of equilibria")
 
 
-def _with_tangent(program: Program) -> tuple[Program, Program]:
-    return program, jvp_program(program)
+def swept(mechanism: Mechanism) -> None:
+    """Compile the static forces of a mechanism of which many equilibria are sought: one pays for half a second of
+    compilation where there are some dozens of them."""
+    mechanism.compiled.table(SWEPT)["swept"] = True
+
+
+def _with_tangent(program: Program, compiled: bool) -> tuple[Program, Evaluation, Evaluation]:
+    return program, _evaluation(program, compiled), _evaluation(jvp_program(program), compiled)
+
+
+def _evaluation(program: Program, compiled: bool) -> Evaluation:
+    if not compiled:
+        return partial(evaluate, program)
+    kernel = compile_program(program)
+    return lambda x: kernel(x) if x.ndim == 1 else kernel.many(x.T).T
 
 
 class Statics:
@@ -80,8 +98,13 @@ class Statics:
         independent = list(self.partition.independent)
         turning = is_turning(self.mechanism.linkage)[independent]
         self.units = np.where(turning, 1.0, self.length)
-        self.program, self._tangent = self.mechanism.compiled.once(
-            STATICS, self.partition, lambda: _with_tangent(static_forces(self.mechanism, self.partition))
+        made = self.mechanism.compiled
+        self.program, self._forces, self._tangent = made.once(
+            STATICS,
+            self.partition,
+            lambda: _with_tangent(
+                static_forces(self.mechanism, self.partition), "swept" in made.table(SWEPT)
+            ),
         )
         states = RestingStates(self.mechanism, self.partition, self.t)
         self.states = states if states.places else None
@@ -98,7 +121,7 @@ class Statics:
     def forces(self, q: Array) -> Array:
         """The force along each freedom [N m]."""
         q = self.rested(q)
-        Q = self.units * evaluate(self.program, np.concatenate([[self.t], q, self.p]))
+        Q = self.units * self._forces(np.concatenate([[self.t], q, self.p]))
         if self.touch is not None:
             Q = Q + self.touch.forces(self, q)
         return Q if self.plain else self.projection(q) @ Q
@@ -128,7 +151,7 @@ class Statics:
         x = np.tile(np.concatenate([[self.t], q, self.p])[:, None], (1, dq.shape[1]))
         dx = np.zeros_like(x)
         dx[1 : 1 + len(q)] = dq
-        values = evaluate(self._tangent, np.vstack([x, dx]))
+        values = self._tangent(np.vstack([x, dx]))
         return self.units * values[:n, 0], self.units[:, None] * values[n:]
 
     def tangents(self, q: Array) -> Array:

@@ -31,7 +31,7 @@ from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
 from bellcrank.result.impact_table import ImpactTable
-from bellcrank.result.result import Happening, Result
+from bellcrank.result.result import STEPS, Happening, Result
 from bellcrank.run.run import Run
 from bellcrank.run.simulation import check_options, output_times, stepping
 from bellcrank.run.touch import begun, followed, touch_events
@@ -98,7 +98,7 @@ def simulate_many(
     timing = Timing.of(impacts, queue_size, max_step, propagation)
     if timing.stepping and mechanism.system.strikes:
         timing.check_step(step)
-        integrator = "moreau"
+        integrator = STEPS
     why = one_by_one(mechanism, integrator, bool(controllers), timing)
     lanes = not why
     if why and given is None and integrator in METHODS:

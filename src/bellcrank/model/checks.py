@@ -89,6 +89,15 @@ def positive(what: str, given: Any, parameters: ParameterTable, remedy: str = ""
     return checked
 
 
+def share(what: str, given: Any, parameters: ParameterTable) -> Scalar:
+    """A number from 0 to 1 (with the present parameter values)."""
+    checked = at_least_zero(what, given, parameters, "; it is a share from 0 to 1")
+    now = parameters.value(checked)
+    if now > 1:
+        raise ModelError(f"{what} is {now:g}; it is a share from 0 to 1")
+    return checked
+
+
 def plain_number(what: str, given: Any, why: str) -> float:
     """A number without parameters; `why` says why parameters make no sense here."""
     checked = number(what, given)

@@ -109,11 +109,13 @@ class Grid(Road):
         if not np.all((faces >= 0) & (faces < len(v)) & (faces == np.round(faces))):
             raise ModelError(f"triangles of a road mesh must name vertices 0 to {len(v) - 1}")
         number("cell of a road mesh", cell, positive=True)
+        base = number("base of a road mesh", base)
         low = v[:, :2].min(axis=0)
         counts = np.maximum(np.ceil((v[:, :2].max(axis=0) - low) / cell), 1.0) + 1.0
-        if counts[0] * counts[1] > MOST_HEIGHTS:
+        size = float(counts[0]) * float(counts[1])
+        if size > MOST_HEIGHTS:
             raise ModelError(
-                f"a road mesh with a cell of {cell:g} m has {counts[0] * counts[1]:.3g} heights; take a larger cell"
+                f"a road mesh with a cell of {cell:g} m has {size:.3g} heights; take a larger cell"
             )
         xs, ys = (low[k] + cell * np.arange(int(counts[k])) for k in range(2))
         z = np.full((len(xs), len(ys)), -np.inf)

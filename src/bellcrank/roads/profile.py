@@ -46,7 +46,7 @@ class Profile(Road):
         object.__setattr__(self, "x", points("x of a road profile", self.x))
         object.__setattr__(self, "width", number("width of a road profile", self.width, positive=True))
         for side in ("left", "right"):
-            if getattr(self, side) is None:
+            if side == "right" and self.right is None:
                 continue
             heights = numbers(f"{side} of a road profile", getattr(self, side))
             if heights.shape != self.x.shape:

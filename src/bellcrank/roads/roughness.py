@@ -65,7 +65,7 @@ class RandomRoad(Road):
     level: float = 5.0
 
     def __post_init__(self) -> None:
-        if self.roughness not in CLASSES:
+        if not isinstance(self.roughness, str) or self.roughness not in CLASSES:
             raise unknown_name("class of a random road", str(self.roughness), CLASSES)
         for name in ("length", "width", "spacing"):
             value = number(f"{name} of a random road", getattr(self, name), positive=True)

@@ -37,6 +37,8 @@ class LinearTyre(SprungTyre):
         ),
     )
 
+    positive: ClassVar[tuple[str, ...]] = ("reference_load",)
+
     longitudinal: float
     cornering: float
     camber: float = 0.0

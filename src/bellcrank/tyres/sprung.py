@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bellcrank.base.keys import NUMBER, list_of, may, must
-from bellcrank.base.reach import within
+from bellcrank.base.reach import is_positive, within
 from bellcrank.errors import ModelError
 from bellcrank.program.functions import maximum, minimum, where
 from bellcrank.program.trace import Scalar
@@ -70,16 +69,17 @@ class SprungTyre(TyreLaw):
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            for number in value if isinstance(value, tuple) else (value,):
-                if number is not None and not (math.isfinite(number) and within(number) and number >= 0.0):
+            if value is None and field.default is None:
+                continue
+            positive = field.name in ("radius", "stiffness", "relaxation_lengths", *self.positive)
+            if field.name == "relaxation_lengths":
+                if not isinstance(value, list | tuple) or len(value) != 2:
                     raise ModelError(
-                        f"{field.name} of a {self.kind} tyre is {number!r}; give a number from 0 on"
+                        f"relaxation_lengths of a {self.kind} tyre are two numbers, not {value!r}"
                     )
-        for name in ("radius", "stiffness", *self.positive):
-            if not getattr(self, name) > 0.0:
-                raise ModelError(f"{name} of a {self.kind} tyre must be greater than 0")
-        if self.relaxation_lengths is not None and not all(s > 0.0 for s in self.relaxation_lengths):
-            raise ModelError(f"relaxation_lengths of a {self.kind} tyre must be greater than 0")
+                object.__setattr__(self, field.name, tuple(value))
+            for number in value if field.name == "relaxation_lengths" else (value,):
+                self._check(field.name, number, positive)
         if (self.rim_radius is None) != (self.rim_stiffness is None):
             raise ModelError(f"a {self.kind} tyre bottoms by rim_radius and rim_stiffness; give both or none")
         if self.rim_radius is not None and not self.rim_radius < self.radius:
@@ -87,6 +87,12 @@ class SprungTyre(TyreLaw):
                 f"rim_radius of a {self.kind} tyre must be less than its radius of {self.radius:g} m, "
                 f"not {self.rim_radius:g}"
             )
+
+    def _check(self, name: str, number: Any, positive: bool) -> None:
+        if not within(number) or number < 0.0:
+            raise ModelError(f"{name} of a {self.kind} tyre is {number!r}; give a number from 0 on")
+        if positive and not is_positive(number):
+            raise ModelError(f"{name} of a {self.kind} tyre must be greater than 0, not {number!r}")
 
     @property
     def free_radius(self) -> float:  # type: ignore[override]

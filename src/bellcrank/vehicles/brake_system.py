@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.model import System
+from bellcrank.model import System, checks
 from bellcrank.model.joints import Joint
 from bellcrank.program.functions import clip
 from bellcrank.program.trace import Scalar
@@ -40,9 +40,9 @@ def brakes(
     system: System,
     hubs: Sequence[Joint],
     pedal: Scalar,
-    torque: float,
-    balance: float = 0.65,
-    lag: float = 0.03,
+    torque: Scalar,
+    balance: Scalar = 0.65,
+    lag: Scalar = 0.03,
 ) -> Brakes:
     """Brakes in the joints of wheels, front axle first, left and right.
 
@@ -52,10 +52,13 @@ def brakes(
     """
     if len(hubs) not in (2, 4):
         raise ModelError(f"brakes need two or four hubs, front axle first, not {len(hubs)}")
-    if not 0.0 <= balance <= 1.0 or not torque >= 0.0 or not lag > 0.0:
-        raise ModelError(
-            "balance of brakes is a share from 0 to 1, their torque at least 0, their lag greater than 0"
-        )
+    known = system.parameters
+    pedal = checks.number("pedal of brakes", pedal, known)
+    torque = checks.at_least_zero("torque of brakes", torque, known)
+    balance, lag = (
+        checks.share("balance of brakes", balance, known),
+        checks.positive("lag of brakes", lag, known),
+    )
     releases = []
     for k, hub in enumerate(hubs):
         share = 0.5 * (1.0 if len(hubs) == 2 else balance if k < 2 else 1.0 - balance)
@@ -68,7 +71,7 @@ def brakes(
         pressure = system.state(name, rate)
         most = torque * share
 
-        def capacity(t: Scalar, most: float = most, pressure: Scalar = pressure) -> Scalar:
+        def capacity(t: Scalar, most: Scalar = most, pressure: Scalar = pressure) -> Scalar:
             return most * clip(pressure, 0.0, 1.0)
 
         system.clutch(f"{hub.name} brake", hub, capacity, stiffness=STIFFNESS)

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.analyses.statics import swept
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.mechanism import State, analyse
 from bellcrank.model import System
@@ -31,6 +32,7 @@ from bellcrank.program.functions import gather
 from bellcrank.program.trace import function
 from bellcrank.result.result import Result
 from bellcrank.vehicles.report import Plot, Reported
+from bellcrank.vehicles.suspensions import Axle
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
@@ -154,7 +156,7 @@ class _Case:
 def kinematics_and_compliance(
     system: System,
     body: Body | str,
-    wheels: Sequence[Body | str],
+    wheels: Axle | Sequence[Body | str],
     *,
     rack: str = "",
     travel: float = 0.08,
@@ -165,13 +167,15 @@ def kinematics_and_compliance(
 ) -> SuspensionReport:
     """Lift, roll, steer and load an axle on a held body; see the module for signs.
 
-    system: The car; what does not hang together with the wheels is left out. body: That which is held. wheels: Left
-    and right. rack: Joint of the steering rack, held at 0 but for steering; free where missing. travel: Of the wheels
-    upwards and downwards [m]. steer: Of the rack to either side [m]. radius: From the centre of a wheel to the road
-    [m]; that of its tyre where missing. points: Of each curve. compliance: Whether the axle is loaded in the road too.
+    system: The car; what does not hang together with the wheels is left out. body: That which is held. wheels: An
+    axle, or its wheels, left and right. rack: Joint of the steering rack, held at 0 but for steering; free where
+    missing. travel: Of the wheels upwards and downwards [m]. steer: Of the rack to either side [m]. radius: From the
+    centre of a wheel to the road [m]; that of its tyre where missing. points: Of each curve. compliance: Whether the
+    axle is loaded in the road too.
     """
     if not travel > 0.0 or points < 5:
         raise ModelError("kinematics and compliance need a travel greater than 0 and at least 5 points")
+    wheels = wheels.wheels if isinstance(wheels, Axle) else wheels
     named = [w if isinstance(w, Body) else system.body_named(w) for w in wheels]
     if len(named) != 2:
         raise ModelError(f"an axle has two wheels, left and right, not {len(named)}")
@@ -257,6 +261,7 @@ class _Rig:
             rig.driver(rack, over([start + case.rack for case in cases]), name="travel of the rack")
         self._load(rig, cases, over)
         self.mechanism = analyse(rig)
+        swept(self.mechanism)
 
     def _load(self, rig: System, cases: Sequence[_Case], over: Any) -> None:
         def sized(*loads: str) -> Any:

@@ -97,13 +97,12 @@ class _Side:
         self.sign, self.compliance = SIDES[side], compliance
         self.points = {key: point * (1.0, self.sign, 1.0) for key, point in points.items()}
 
-    def knuckle(self) -> Body:
-        """The carrier of the wheel, free on the chassis."""
-        u = self.unsprung
-        body = self.system.body(
-            f"{self.name} knuckle", mass=u.knuckle, inertia=u.knuckle_inertia, at=self.points["wheel"]
-        )
-        self.system.free(f"{self.name} motion", self.chassis, body)
+    def knuckle(self, free: bool = False) -> Body:
+        """The carrier of the wheel; free on the chassis, or held by what follows."""
+        u, at = self.unsprung, self.points["wheel"]
+        body = self.system.body(f"{self.name} knuckle", mass=u.knuckle, inertia=u.knuckle_inertia, at=at)
+        if free:
+            self.system.free(f"{self.name} motion", self.chassis, body)
         return body
 
     def wheel(self, knuckle: Body) -> Corner:
@@ -122,12 +121,7 @@ class _Side:
     def rod(self, what: str, a: Body, b: Body, ends: tuple[Array, Array] | None = None) -> None:
         """A rod between `WHAT_inner` on body a and `WHAT_outer` on body b."""
         inner, outer = ends or (self.points[f"{what}_inner"], self.points[f"{what}_outer"])
-        name, on_a, on_b = f"{self.name} {what}", a.point_at(inner), b.point_at(outer)
-        if what in self.compliance:
-            length = float(np.linalg.norm(outer - inner))
-            self.system.spring(name, on_a, on_b, free_length=length, **self.compliance[what])
-        else:
-            self.system.distance(name, on_a, on_b)
+        _rod(self.system, f"{self.name} {what}", (a, b), (inner, outer), self.compliance.get(what))
 
     def arm(self, what: str, knuckle: Body) -> Body:
         """A wishbone: two points on the chassis, one on the knuckle."""
@@ -157,6 +151,21 @@ class _Side:
             self.system.strut(
                 f"{self.name} strut", self.chassis.point_at(upper), on.point_at(lower), **spring
             )
+
+
+def _rod(
+    system: System,
+    name: str,
+    bodies: tuple[Body, Body],
+    ends: tuple[Array, Array],
+    elastic: Mapping[str, Any] | None,
+) -> None:
+    """A rod between points of two bodies [m], rigid or with the stiffness and damping of a spring."""
+    a, b = (body.point_at(end) for body, end in zip(bodies, ends, strict=True))
+    if elastic is None:
+        system.distance(name, a, b)
+    else:
+        system.spring(name, a, b, free_length=float(np.linalg.norm(ends[1] - ends[0])), **elastic)
 
 
 SPRING = ("spring_upper", "spring_lower")
@@ -223,7 +232,8 @@ def double_wishbone(
     corners = []
     for side in SIDES:
         made = _Side(system, chassis, name, side, hard, unsprung or Unsprung(), soft)
-        knuckle = _hung(made)
+        knuckle = made.knuckle()
+        made.arm("lower", knuckle)
         if "upper" in soft:
             made.arm("upper", knuckle)
         else:
@@ -234,16 +244,6 @@ def double_wishbone(
         made.strut(system.bodies[f"{made.name} lower arm"], spring, SPRING)
         corners.append(made.wheel(knuckle))
     return Axle(system, chassis, *corners)
-
-
-def _hung(made: _Side) -> Body:
-    """A knuckle on its lower wishbone."""
-    u = made.unsprung
-    knuckle = made.system.body(
-        f"{made.name} knuckle", mass=u.knuckle, inertia=u.knuckle_inertia, at=made.points["wheel"]
-    )
-    made.arm("lower", knuckle)
-    return knuckle
 
 
 def mcpherson(
@@ -269,7 +269,8 @@ def mcpherson(
     corners = []
     for side in SIDES:
         made = _Side(system, chassis, name, side, hard, unsprung or Unsprung(), soft)
-        knuckle = _hung(made)
+        knuckle = made.knuckle()
+        made.arm("lower", knuckle)
         made.rod("tie", rack or chassis, knuckle)
         upper, lower = made.points["strut_upper"], made.points["strut_lower"]
         seat = knuckle.frame(lower - made.points["wheel"], _along(upper - lower))
@@ -314,7 +315,7 @@ def multi_link(
     corners = []
     for side in SIDES:
         made = _Side(system, chassis, name, side, hard, unsprung or Unsprung(), soft)
-        knuckle = made.knuckle()
+        knuckle = made.knuckle(free=True)
         mirror = np.array([1.0, made.sign, 1.0])
         for what, (inner, outer) in rods.items():
             carrier = rack if what == "tie" and rack is not None else chassis
@@ -357,11 +358,7 @@ def twist_beam(
         for side in SIDES
     }
     left, right = sides["left"], sides["right"]
-    arm = left.knuckle()
-    u = right.unsprung
-    other = system.body(
-        f"{right.name} knuckle", mass=u.knuckle, inertia=u.knuckle_inertia, at=right.points["wheel"]
-    )
+    arm, other = left.knuckle(free=True), right.knuckle()
     middle = hard["beam"] * (1.0, 0.0, 1.0)
     beam = system.revolute(f"{name} beam", arm, other, at=middle, axis="y")
     system.torsion_spring(f"{name} torsion", beam, stiffness=torsion)
@@ -411,12 +408,7 @@ def solid_axle(
     sides = [_Side(system, chassis, name, side, hard, u, soft) for side in SIDES]
     rods = _rods(name, links)
     for what, ends in rods.items():
-        length = float(np.linalg.norm(ends[1] - ends[0]))
-        on = chassis.point_at(ends[0]), axle.point_at(ends[1])
-        if what in soft:
-            system.spring(f"{name} {what}", *on, free_length=length, **soft[what])
-        else:
-            system.distance(f"{name} {what}", *on)
+        _rod(system, f"{name} {what}", (chassis, axle), ends, soft.get(what))
     corners = []
     for made in sides:
         made.strut(axle, spring, SPRING)

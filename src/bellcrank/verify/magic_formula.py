@@ -58,7 +58,7 @@ def quantities() -> list[Quantity]:
     slope = (force[1] - force[0]) / (2.0 * step)
     rows.append(Quantity("cornering_stiffness", slope, stiffness, 1e-8, "N/rad", Within.RELATIVE))
     vertical = c.PVY1 * load
-    swept = [float(law.forces(Slip(load, tangent=x)).lateral) for x in np.linspace(-1.4, 0.0, 20001)]
+    swept = [float(law.forces(Slip(load, tangent=x)).lateral) for x in np.linspace(-1.4, 0.0, 4001)]
     peak = (max(swept) - vertical) / load
     rows.append(Quantity("lateral_friction", peak, c.PDY1, 1e-6, "", Within.RELATIVE))
     return rows

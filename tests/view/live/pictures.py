@@ -21,6 +21,7 @@ import nbformat
 import numpy as np
 
 import bellcrank as bc
+from bellcrank.apps.drive.controls import Chauffeur
 from bellcrank.apps.drive.drive import Drive
 from bellcrank.apps.drive.server import DriveServer
 from bellcrank.files.urdf import load_urdf
@@ -191,8 +192,8 @@ def parts(browser: Browser) -> None:
 
 
 def drive(browser: Browser) -> None:
-    """The car at the bump under its left wheels, seen from behind."""
-    made, stop = Drive("bumps", 11.0), threading.Event()
+    """The car on its circuit, seen from behind."""
+    made, stop = Drive("circuit", 11.0), threading.Event()
     sys.setswitchinterval(2e-4)
 
     # The browser draws without a graphics card and takes every core; the car is not to wait for it.
@@ -206,10 +207,11 @@ def drive(browser: Browser) -> None:
                 page.until("document.documentElement.dataset.ready === '1'")
                 page.value("document.getElementById('reset').click()")
                 time.sleep(0.3)
-                page.key("keyDown", "ArrowUp")
-                page.until("Number(document.documentElement.dataset.x) > 22")
-                page.key("keyDown", "ArrowRight")
-                time.sleep(0.15)
+                assert made.terrain.course is not None
+                chauffeur = Chauffeur(made.vehicle, made.terrain.course)
+                while made.stepper.time < 9.0:
+                    made.wish = chauffeur.wish(made.stepper.time, made._measured)
+                    time.sleep(0.005)
                 keep(page, "drive")
         finally:
             stop.set()

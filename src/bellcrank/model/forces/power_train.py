@@ -373,8 +373,9 @@ class PowerTrainMethod(ForceMethod):
         }
         kept = {
             key: checks.at_least_zero(f"{key} of {who}", given, self.parameters)
-            for key, given in (("preload", preload), ("locking", locking), ("front", front))
+            for key, given in (("preload", preload), ("locking", locking))
         }
+        kept["front"] = checks.share(f"front of {who}", front, self.parameters)
         made = PowerTrain(
             name=name,
             frame=seat,
