@@ -145,7 +145,7 @@ def pictures() -> None:
     finger(tension=4.0, guides=10).simulate(0.2).picture("finger.png", at=0.2)
     run = blade(coupling=1e5, turns=0.5, speed=4.0)
     run.applied_force("wind", run.bodies["blade"].node("end"), lambda: (0.0, 0.0, 2000.0))
-    run.simulate(1.0).picture("blade.png", at=1.0)
+    run.simulate(1.0).picture("blade.png", at=1.0, view=(0.76, -0.65, 0.3))
 
 
 if __name__ == "__main__":

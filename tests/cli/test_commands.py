@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,12 +14,16 @@ import urllib.request
 import xml.etree.ElementTree as ET
 from importlib import import_module, metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import yaml
 from scipy import special
+from typer.main import get_command
 
+import bellcrank as bc
+from bellcrank.cli import app
 from bellcrank.cli.inputs import model
 from bellcrank.view.live import Viewer
 from cli.conftest import Call
@@ -43,6 +48,28 @@ def test_help_shows_examples(call: Call, command: str) -> None:
     assert answer.status == 0
     assert f"  bellcrank {command}" in answer.out
     assert "--json" in answer.out
+
+
+def test_commands_that_texts_name_are_there_with_their_options() -> None:
+    """In pages, docstrings, helps and errors; those in blocks run as well."""
+    known: Any = get_command(app)
+    checked = 0
+    root = Path(__file__).parents[2]
+    texts = [path for path in (root / "docs").rglob("*") if path.suffix in (".md", ".rst")]
+    for path in [root / "README.md", *texts, *(root / "src").rglob("*.py")]:
+        for written in re.findall(
+            r"(?:`|'|^ {2,}(?:\$ )?)bellcrank ([^`'\n]+)", path.read_text(encoding="utf-8"), re.M
+        ):
+            words, command = written.split(), known
+            while hasattr(command, "commands") and words and not words[0].startswith("-"):
+                assert words[0] in command.commands, f"{path}: {written}"
+                command = command.commands[words.pop(0)]
+            options = {"-h", "--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts))}
+            for word in words:
+                if re.match("--?[a-z]", word):
+                    assert word.partition("=")[0].rstrip(",.;)") in options, f"{path}: {written}"
+            checked += 1
+    assert checked > 100
 
 
 def test_commands_are_imported_when_they_run() -> None:
@@ -129,6 +156,26 @@ def test_impacts_are_listed(call: Call) -> None:
     assert "1 impact\n" in answer.out
     assert "0.42835" in answer.out
     assert Path("ball.h5").exists()
+    stepped = call(
+        "run",
+        "ball.yaml",
+        "-d",
+        "0.6",
+        "--outputs",
+        "20",
+        "--impacts",
+        "stepping",
+        "--step",
+        "1e-3",
+        "-o",
+        "steps.h5",
+    )
+    assert "moreau" in stepped.out
+    assert "deepest overlap" in stepped.out
+    assert "1 impact\n" in stepped.out
+    assert bc.load_result("steps.h5").run.steps == 600
+    assert "--step 1e-3" in call("run", "ball.yaml", "--impacts", "stepping").err
+    assert "dense, stepping" in call("run", "ball.yaml", "--impacts", "leaping").err
 
 
 def test_a_failing_run_keeps_what_it_has(call: Call) -> None:

@@ -193,7 +193,7 @@ def test_batches_follow_contacts() -> None:
     )
     assert not many.failures
     for k, m in enumerate((0.2, 0.4, 0.8)):
-        alone = system.simulate(0.4, parameters={"mass": m}, tolerance=1e-9, output=100, integrator="dop853")
+        alone = system.simulate(0.4, parameters={"mass": m}, tolerance=1e-9, output=100)
         assert many["ball.position.z"][k] == pytest.approx(alone["ball.position.z"], abs=1e-12)
 
 

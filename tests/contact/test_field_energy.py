@@ -10,6 +10,7 @@ import pytest
 
 from bellcrank.contact.field_energy import mean_fourth, mean_square
 from bellcrank.contact.field_surface import TRIANGLES, surface_of
+from bellcrank.math.vectors import Vector
 from bellcrank.program.loops import Reals, entry
 
 
@@ -82,7 +83,7 @@ def test_integrals_and_slopes_are_exact(n, run, factor):
             assert out[1 + k] == pytest.approx(float(slope), rel=1e-12, abs=1e-40)
 
 
-def test_clusters_hold_every_triangle_once_within_their_spheres():
+def test_clusters_hold_every_triangle_once_within_their_boxes():
     random = np.random.default_rng(5)
     vertices = random.normal(size=(60, 3))
     faces = random.integers(0, 60, size=(200, 3))
@@ -98,6 +99,8 @@ def test_clusters_hold_every_triangle_once_within_their_spheres():
         for j in range(node.vertices):
             point = surface.vertices[node.first_vertex + j]
             assert (point - node.centre).length <= node.radius * (1 + 1e-12)
+            along = Vector(*random.normal(size=3))
+            assert (point - node.centre).dot(along) <= surface.rise(k, along)
         areas += sum(surface.triangles[node.first_triangle + j].area for j in range(node.triangles))
     corners = vertices[faces]
     crosses = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -225,6 +225,11 @@ def test_a_tangent_leaves_out_nothing_inside(shape):
     )
     x = middle + random.uniform(-wide, wide, (20_000, 3))
     ways = random.normal(size=x.shape) * random.uniform(0.0, 0.03, (len(x), 1))
+    # From far to just within the surface, too.
+    deep = depths(shape.field, x)[0]
+    shallow = x[(deep > 0.0) & (deep < np.quantile(deep[deep > 0.0], 0.05))]
+    x[::4] = middle + 2.0 * (x[::4] - middle)
+    ways[::4] = random.choice(shallow, len(ways[::4])) - x[::4]
     count = np.zeros(2)
     numbers = type_of(shape.field), type_of(x), type_of(x), type_of(count)
     Entry(_missed, numbers)(shape.field, x, ways, count)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import bellcrank as bc
 from bellcrank.contact import Mesh
 from bellcrank.contact.mesh_grid import evaluated
 from bellcrank.errors import ModelError
@@ -55,6 +56,29 @@ def glb(document: dict[str, Any], indices: tuple[int, int, int] = (0, 1, 2)) -> 
         struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary
     )
     return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
+
+
+def dae(
+    primitive: str = '<triangles><input semantic="VERTEX" source="#v"/><p>0 1 2</p></triangles>',
+    node: str = '<instance_geometry url="#g"/>',
+    count: int = 4,
+    before: str = "",
+) -> bytes:
+    """A square of four corners and a scene that shows it; unit of length: a centimetre."""
+    return f"""<?xml version="1.0"?>{before}
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <asset><unit meter="0.01" name="centimeter"/><up_axis>Y_UP</up_axis></asset>
+  <library_geometries><geometry id="g"><mesh>
+    <source id="s"><float_array id="a" count="12">0 0 0 1 0 0 1 1 0 0 1 0</float_array>
+      <technique_common><accessor source="#a" count="{count}" stride="3"/></technique_common></source>
+    <vertices id="v"><input semantic="POSITION" source="#s"/></vertices>{primitive}
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="w"><node id="n">{node}</node></visual_scene></library_visual_scenes>
+  <scene><instance_visual_scene url="#w"/></scene>
+</COLLADA>""".encode()
+
+
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
 
 
 @pytest.mark.parametrize(
@@ -116,6 +140,20 @@ def glb(document: dict[str, Any], indices: tuple[int, int, int] = (0, 1, 2)) -> 
         ("outside.gltf", json.dumps(gltf(uri="/etc/passwd")).encode(), "in another file"),
         ("list.gltf", b"[]", "not an object"),
         ("nothing.gltf", b"{}", "holds no triangles"),
+        ("entities.dae", dae(before=ENTITIES), "document type"),
+        ("cut.dae", dae()[:-20], "not a mesh that can be read"),
+        ("other.dae", b"<robot/>", "no element <COLLADA>"),
+        ("long.dae", dae(count=10**15), "longer than its numbers"),
+        (
+            "far.dae",
+            dae(dae().decode().split("</vertices>")[1].split("</mesh>")[0].replace("2</p>", "7</p>")),
+            "not exist",
+        ),
+        ("outside.dae", dae(node='<instance_geometry url="file:///etc/passwd#g"/>'), "in another file"),
+        ("endless.dae", dae(node='<instance_node url="#n"/>'), "contain themselves"),
+        ("deep.dae", dae(node="<a>" * 300 + "</a>" * 300), "100 within each other"),
+        ("skeleton.dae", dae(node='<instance_controller url="#g"/>'), "hang on a skeleton"),
+        ("nothing.dae", dae(primitive=""), "holds no triangles"),
         ("pickle.pkl", b"cos\nsystem\n(S'true'\ntR.", "not from .pkl"),
         ("none", b"", "not from"),
     ],
@@ -165,6 +203,32 @@ def test_a_scene_is_read_where_its_nodes_are_with_z_up(tmp_path: Path) -> None:
     assert faces.tolist() == [[0, 1, 2]]
 
 
+@pytest.mark.parametrize(
+    ("primitive", "faces"),
+    [
+        ('<triangles><input semantic="VERTEX" source="#v" offset="1"/><input semantic="NORMAL" source="#s" offset="0"/>'
+         "<p>0 0 1 1 2 2</p></triangles>", [[0, 1, 2]]),
+        ('<polylist><input semantic="VERTEX" source="#v"/><vcount>4 3</vcount><p>0 1 2 3 0 1 3</p></polylist>',
+         [[0, 1, 2], [0, 2, 3], [0, 1, 3]]),
+        ('<polygons><input semantic="VERTEX" source="#v"/><p>0 1 2 3</p></polygons>', [[0, 1, 2], [0, 2, 3]]),
+        ('<tristrips><input semantic="VERTEX" source="#v"/><p>0 1 3 2</p></tristrips>', [[0, 1, 3], [1, 2, 3]]),
+        ('<trifans><input semantic="VERTEX" source="#v"/><p>0 1 2 3</p></trifans>', [[0, 1, 2], [0, 2, 3]]),
+    ],
+)  # fmt: skip
+def test_collada_is_read_in_metres_where_its_nodes_are(
+    primitive: str, faces: list[list[int]], tmp_path: Path
+) -> None:
+    """Its nodes turn a quarter about z after they shift by two, and mirror x."""
+    inner = '<node><scale>-1 1 1</scale><instance_geometry url="#g"/></node>'
+    node = f"<rotate>0 0 1 90</rotate><translate>2 0 0</translate>{inner}"
+    (tmp_path / "a.dae").write_bytes(dae(primitive, node))
+    vertices, found = read(tmp_path / "a.dae")
+    np.testing.assert_allclose(
+        vertices, [[0, 0.02, 0], [0, 0.01, 0], [-0.01, 0.01, 0], [-0.01, 0.02, 0]], atol=1e-17
+    )
+    assert found[:, ::-1].tolist() == faces
+
+
 def test_polygons_are_taken_as_triangles(tmp_path: Path) -> None:
     (tmp_path / "a.obj").write_bytes(b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2 -1\n")
     (tmp_path / "a.ply").write_bytes(ply(4, 1, b"0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n"))
@@ -173,6 +237,21 @@ def test_polygons_are_taken_as_triangles(tmp_path: Path) -> None:
         assert (surface.vertices[:, 2] == 0.0).all()
         assert surface.volume == pytest.approx(surface.sheet_thickness, rel=1e-9)
         assert any("open" in note for note in surface.notes)
+
+
+def test_a_body_takes_a_file_arrays_and_meshes_of_trimesh(tmp_path: Path) -> None:
+    box = make.box((200.0, 300.0, 400.0))
+    box.export(tmp_path / "box.stl")
+    body = bc.System("box").body("box", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    for given in (tmp_path / "box.stl", str(tmp_path / "box.stl"), (box.vertices, box.faces), box):
+        shape = body.mesh(given, scale=1e-3).shape
+        assert isinstance(shape, Mesh)
+        assert shape.volume == pytest.approx(0.024, rel=1e-6)
+    for wrong in (3, box.vertices, (box.vertices,)):
+        with pytest.raises(ModelError, match=r"a mesh is a file, or \(vertices, faces\), not a "):
+            body.mesh(wrong)
+    with pytest.raises(ModelError, match="scale of a mesh must be a positive number"):
+        body.mesh(box, scale=-1.0)
 
 
 def test_hostile_meshes() -> None:

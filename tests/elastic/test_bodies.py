@@ -9,6 +9,7 @@ import pytest
 
 from bellcrank import elastic
 from bellcrank.elastic import Analysis, Element, Mass
+from bellcrank.elastic.assembled import Assembled
 from bellcrank.elastic.checks import rigid_motions
 from bellcrank.elastic.stress import stress
 
@@ -120,3 +121,17 @@ def test_a_first_order_file_can_be_raised(tmp_path: Path) -> None:
         tmp_path / "square.vtu", MATERIAL, Analysis.PLANE_STRAIN, element=Element.TRIANGLE6
     )
     assert len(raised.nodes) == 25
+
+
+def test_a_forecast_is_that_of_the_factors_of_a_run() -> None:
+    body = elastic.block(
+        (1.0, 1.0, 1.0),
+        elastic.Material(young=1.0, poisson=0.3, density=1.0),
+        element=Element.HEXAHEDRON8,
+        divisions=(3, 3, 3),
+        supports=(elastic.Support(lambda x: x[:, 2] > 0.9),),
+    )
+    system = Assembled([body])
+    forecast = system.factor(system.stiffness + system.mass).inner.elimination.forecast
+    assert body.forecast() == forecast
+    assert "144 unknowns" in str(forecast)

@@ -132,6 +132,9 @@ def test_only_text_is_read(tmp_path) -> None:
     path.write_bytes(b"bellcrank: 1\nname: \xff\n")
     with pytest.raises(ModelFileError, match=r"binary\.yaml:2:1: the file is not UTF-8"):
         load(path)
+    path.write_bytes(b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(ModelFileError, match="load_result reads results"):
+        load(path)
     with pytest.raises(ModelFileError, match="not YAML"):
         loads("name: \x00")
 

@@ -34,4 +34,4 @@ def ball() -> Mechanism:
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile without optimisation."""
-    monkeypatch.setenv("CFLAGS", "-O0")
+    monkeypatch.setenv("CFLAGS", "-O0 -Werror")

@@ -492,6 +492,26 @@ def _gltf() -> list[bytes]:
     return [json.dumps(about).encode()]
 
 
+def _dae() -> list[bytes]:
+    corners, faces = (" ".join(str(x) for row in rows for x in row) for rows in (CORNERS, FACES))
+    return [
+        f"""<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <asset><unit meter="0.01"/><up_axis>Z_UP</up_axis></asset>
+  <library_geometries><geometry id="g"><mesh>
+    <source id="s"><float_array id="a" count="24">{corners}</float_array>
+      <technique_common><accessor source="#a" count="8" stride="3" offset="0"/></technique_common></source>
+    <vertices id="v"><input semantic="POSITION" source="#s"/></vertices>
+    <triangles count="12"><input semantic="VERTEX" source="#v" offset="0"/><p>{faces}</p></triangles>
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="w"><node id="n"><matrix>1 0 0 0 0 1 0 0 0 0 1 1 0 0 0 1</matrix>
+    <rotate>0 0 1 30</rotate><instance_geometry url="#g"/></node></visual_scene></library_visual_scenes>
+  <scene><instance_visual_scene url="#w"/></scene>
+</COLLADA>
+""".encode()
+    ]
+
+
 def _glb_of(about: Any, binary: bytes) -> bytes:
     text = json.dumps(about).encode()
     text += b" " * (-len(text) % 4)
@@ -623,6 +643,7 @@ KINDS = {
         Kind("off", ".off", _off, _text_or_bytes, mesh, 0.2),
         Kind("glb", ".glb", _glb, _glb_damage, mesh, 0.4),
         Kind("gltf", ".gltf", _gltf, damage.document, mesh, 0.2),
+        Kind("dae", ".dae", _dae, damage.markup, mesh, 0.2),
         Kind("gmsh", ".msh", _msh, _text_or_bytes, volume, 0.1),
         Kind("abaqus", ".inp", lambda: _volumes(".inp"), _text_or_bytes, volume, 0.1),
         Kind("nastran", ".bdf", lambda: _volumes(".bdf"), _text_or_bytes, volume, 0.1),

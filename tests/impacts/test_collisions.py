@@ -140,6 +140,15 @@ def test_joined_bodies_and_pairs_of_their_own_do_not_collide_in_a_group() -> Non
     assert left == pytest.approx([0.0, 0.0, G], abs=1e-2 * G)
 
 
+def test_groups_without_a_name_are_numbered() -> None:
+    system = System("two floors")
+    floor = system.ground.plane()
+    for k in range(3):
+        ball = system.body(f"ball {k}", 1.0, (1.0, 1.0, 1.0))
+        system.contacts_between([ball.sphere(0.1)], [floor])
+    assert list(system.collisions) == ["collisions", "collisions 2", "collisions 3"]
+
+
 def test_what_a_group_cannot_be_is_said() -> None:
     system = tower(False)
     with pytest.raises(ModelError, match="no shapes"):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import bellcrank as bc
 from bellcrank.errors import ResultFileError
 from bellcrank.files import dumps, loads
 from bellcrank.impacts import clock
-from bellcrank.run import recording, simulation
+from bellcrank.run import recording, simulation, watching
 from bellcrank.verify.slider_crank_impact import slider_crank_with_block
 from impacts.models import TIGHT, ball, disc
 from impacts.test_stepping import on_floor
@@ -120,6 +121,83 @@ def test_an_interrupted_run_goes_on(kind: str, interrupting: Callable[[int], Non
     check_same(bc.resume(path, **given), whole)
 
 
+def heap() -> bc.System:
+    """Boxes that fall onto each other and are pushed, beside a ball on an elastic floor."""
+    system = bc.System("heap", gravity=(0.0, 0.0, -9.81))
+    floor, boxes = system.ground.plane(), []
+    push = system.parameter("push", 0.0, "N")
+    for k in range(3):
+        box = system.body(f"box {k}", 1.0, (0.01, 0.01, 0.01), at=(0.03 * k, 0.0, 0.12 + 0.25 * k))
+        system.free(f"flight {k}", system.ground, box)
+        boxes.append(box.box(0.1, 0.1, 0.1))
+    system.applied_force("hand", system.bodies["box 2"].origin, (push, 0.0, 0.0))
+    system.contacts_between([*boxes, floor], restitution=0.1, friction=0.4)
+    soft = system.body("soft", 1.0, (0.004, 0.004, 0.004), at=(1.0, 0.0, 0.12))
+    system.free("flight of the soft one", system.ground, soft)
+    system.contact("soft floor", floor, soft.sphere(0.1), 0.5, treatment="continuous", young=1e6)
+    return system
+
+
+def swinging_crank() -> bc.System:
+    """Other speeds become independent where the arm, longer than the rod, turns back; a stop is struck."""
+    system = bc.System("crank", gravity=(0.0, -9.81, 0.0))
+    arm = system.body("arm", 1.0, (0.01, 0.01, 0.01), at=(0.05, 0.0, 0.0))
+    rod = system.body("rod", 0.5, (0.01, 0.01, 0.01), at=(0.25, 0.0, 0.0))
+    slider = system.body("slider", 0.4, (1e-3, 1e-3, 1e-3), at=(0.4, 0.0, 0.0))
+    system.revolute("main", system.ground, arm, at=(0.0, 0.0, 0.0), axis="z")
+    system.revolute("pin", arm, rod, at=(0.25, 0.0, 0.0), axis="z")
+    system.revolute("wrist", rod, slider, at=(0.4, 0.0, 0.0), axis="z")
+    system.prismatic("guide", system.ground, slider, axis="x", limits=bc.Limits(-0.2, 0.02, restitution=0.5))
+    return system
+
+
+STEPPED: dict[str, tuple[Callable[[], bc.System], dict[str, Any], dict[str, Any]]] = {
+    "heap": (
+        heap,
+        {"step": 2e-3},
+        {
+            "events": [bc.Event("late", lambda m: m["t"] - 0.295)],
+            "controllers": [bc.Controller("knob", 0.05, [], lambda t, m: {"push": 20.0 * (t > 0.3)})],
+        },
+    ),
+    "loop": (swinging_crank, {"step": 1e-3, "initial": {"main": (0.3, 5.0)}}, {}),
+}
+
+
+@pytest.mark.parametrize("kind", STEPPED)
+def test_an_interrupted_run_by_steps_goes_on_with_the_same_bits(
+    kind: str, interrupting: Callable[[int], None], tmp_path: Path
+) -> None:
+    make, options, given = STEPPED[kind]
+    options = {"output": 60, "progress": False, "impacts": "stepping", **options, **given}
+    whole = make().simulate(0.8, **options)
+    assert whole.run.repartitions if kind == "loop" else whole.contact_changes
+    path = tmp_path / "run.h5"
+    for number, status in ((1, "interrupted"), (25, "interrupted"), (10**6, "done")):
+        interrupting(number)
+        part = bc.resume(path, **given) if path.exists() else make().simulate(0.8, save=path, **options)
+        back = bc.load_result(path)
+        assert (part.run.status, back.run.status) == (status, status)
+        assert len(back) == len(part)
+        assert str(back.impacts) == str(part.impacts)
+    for result in (part, back, bc.resume(path, **given)):
+        for name in ("time", "q", "u", "du", "parameters", "contact_forces"):
+            np.testing.assert_array_equal(getattr(result, name), getattr(whole, name), err_msg=name)
+        assert str(result.impacts) == str(whole.impacts)
+        assert result.contact_changes == whole.contact_changes
+        assert result.events == whole.events
+        assert asdict(result.run) | {"seconds": 0.0} == asdict(whole.run) | {"seconds": 0.0}
+
+
+def test_a_run_by_steps_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "PERIOD", 0.0)
+    seen: list[bc.Result] = []
+    whole = heap().simulate(0.2, output=4, impacts="stepping", step=2e-3, watch=seen.append)
+    assert [len(found) for found in seen] == [1, 2, 3, 4, 5]
+    assert {found.run.status for found in seen} == {"running"}
+    np.testing.assert_array_equal(seen[2].q, whole.q[:3])
+
+
 LONG_RUN = """
 import sys
 sys.path.insert(0, {folder!r})
@@ -133,7 +211,7 @@ def killed(self, run, times, progress):
         os.kill(os.getpid(), signal.SIGKILL)
 SegmentWriter.write = killed
 system = loads(open({model!r}).read())
-system.simulate(20.0, integrator="dop853", max_step=2e-5, output=2000, progress=False, save={path!r})
+system.simulate(6.0, integrator="dop853", max_step=2e-5, output=600, progress=False, save={path!r})
 """
 
 
@@ -189,7 +267,7 @@ def test_a_killed_run_leaves_its_impacts_and_goes_on(tmp_path: Path) -> None:
     assert part.run.status == "unfinished"
     assert part.contact_forces is not None
     assert len(part.contact_forces) == len(part)
-    whole = loads(model.read_text()).simulate(20.0, integrator="dop853", max_step=2e-5, output=2000)
+    whole = loads(model.read_text()).simulate(6.0, integrator="dop853", max_step=2e-5, output=600)
     check_same(bc.resume(path, progress=False), whole)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -279,10 +280,25 @@ def test_what_it_does_not_take_is_refused_by_name() -> None:
 def test_impulses_that_miss_their_tolerance_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = SteppedRun.go_on
 
-    def missed(self: SteppedRun, times: NDArray[np.float64], progress: bool | None) -> Result:
-        found = whole(self, times, progress)
+    def missed(self: SteppedRun, *arguments: Any) -> Result:
+        found = whole(self, *arguments)
         return replace(found, run=replace(found.run, unsolved=3, residual=2e-4))
 
     monkeypatch.setattr(SteppedRun, "go_on", missed)
     with pytest.warns(UserWarning, match=r"in 3 of \d+ steps .* 2.0e-04"):
         stepped(on_floor((HALF,) * 3, HALF, 0.0, 0.0, 0.5), 0.01, 1e-3)
+
+
+def test_contacts_that_are_forces_keep_the_speed_at_which_they_began() -> None:
+    """A ball on an elastic floor beside one that strikes rebounds as in a run that locates its touch."""
+    system = System("two floors", gravity=(0.0, 0.0, -9.81))
+    floor = system.ground.plane(normal=(0.0, 0.0, 1.0))
+    for name, place, law in (("soft", 0.0, {"treatment": "continuous", "young": 1e6}), ("hard", 1.0, {})):
+        body = system.body(name, 1.0, (0.004, 0.004, 0.004), at=(place, 0.0, 0.4))
+        system.free(f"motion of {name}", system.ground, body)
+        system.contact(f"{name} floor", floor, body.sphere(0.1), restitution=0.5, **law)
+    mechanism = system.mechanism()
+    located = mechanism.simulate(0.4, output=400)["soft.velocity.z"].max()
+    for step in (1e-3, 2.5e-4):
+        found = mechanism.simulate(0.4, output=400, impacts="stepping", step=step)["soft.velocity.z"].max()
+        assert found == pytest.approx(located, rel=2e-3)

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from bellcrank.errors import AssemblyError, ModelError, UnknownName
 from bellcrank.math.rotations import from_quaternion
 from bellcrank.mechanism import Mechanism, analyse
 from bellcrank.mechanism.assembly import close_positions, closed_without
-from bellcrank.mechanism.description import moved_coordinates
+from bellcrank.mechanism.description import moved_bodies, moved_coordinates
 from bellcrank.model import System
 from mechanism.linkages import engine, four_bar, four_bar_of_lengths
 from reference.mechanisms import mechanism
@@ -232,3 +233,34 @@ def test_what_moves_from_the_described_pose_is_told() -> None:
         assert start == pytest.approx(expected.get(name, (0, turned))[1], abs=1e-9)
     assert len(moved) == 3
     assert "guide.displacement from 0 to" in str(system.mechanism(initial={"bearing": 0.5}))
+
+
+def test_bodies_that_joints_put_elsewhere_are_told() -> None:
+    """Of every kind of joint, whichever way it is described; the pose at the start is that of the kinematics."""
+    from formulations.comparison import body_motion
+
+    rng = np.random.default_rng(5)
+    system = System("astray")
+    nearest = system.ground
+
+    def anywhere() -> tuple[np.ndarray, np.ndarray]:
+        return rng.standard_normal(3), Rotation.random(random_state=rng).as_matrix()
+
+    for k, kind in enumerate(
+        ("revolute", "prismatic", "cylindrical", "planar", "spherical", "universal", "screw", "fixed", "free")
+    ):
+        body = system.body(kind, 1.0, (1, 1, 1), **dict(zip(("at", "rotation"), anywhere(), strict=True)))
+        sides = (nearest, body) if k % 2 else (body, nearest)
+        more = {"pitch": 0.1} if kind == "screw" else {}
+        getattr(system, kind)(f"{kind} joint", *(side.frame(*anywhere()) for side in sides), **more)
+        nearest = body
+    found = system.mechanism()
+    poses, _, _ = body_motion(found, found.start)
+    moved = {name: (far, turned) for name, far, turned in moved_bodies(found)}
+    assert list(moved) == [name for name in system.bodies if name != "ground"]
+    for name, (far, turned) in moved.items():
+        x, R = poses[name]
+        assert far == pytest.approx(math.dist(x, system.bodies[name].position), rel=1e-9)
+        cosine = 0.5 * (np.trace(np.array(R).T @ system.bodies[name].start_rotation()) - 1.0)
+        assert turned == pytest.approx(math.acos(cosine), rel=1e-6)
+    assert "  fixed by " in str(found)

@@ -95,7 +95,7 @@ def test_branches_are_refused_where_the_function_is_given(system: System) -> Non
         (lambda s: s.force("f", "rod", "ground", lambda lenght: 0), "'lenght'; did you mean 'length'"),
         (
             lambda s: s.force("f", "rod", "ground", lambda length, x: 0),
-            "no argument for the function of force 'f'",
+            "the function of force 'f': no argument named 'x'",
         ),
         (lambda s: s.force("f", "rod", "ground", lambda t: None), "is None; let it return a number"),
         (lambda s: s.force("f", "rod", "ground", lambda t: "1"), "must be a number"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
 from bellcrank.program import preparing
 
@@ -52,6 +53,22 @@ def test_a_rotation_has_one_shape_wherever_a_function_sees_it() -> None:
     assert result["rod.rotation"].shape == (5, 3, 3)
     again = loads(dumps(system)).simulate(0.2, output=4)
     assert again["turned"][-1] == pytest.approx(result["turned"][-1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((0.0, [], dict), "'pid': the period must be a positive number"),
+        (("often", [], dict), "'pid': the period must be a positive number"),
+        ((0.1, dict, []), "'pid': measures are a list of names"),
+        ((0.1, "pin.angle", dict), "'pid': measures are a list of names"),
+        ((0.1, ["pin.angle"], 3.0), "'pid': the last argument is a function"),
+        ((0.1, [], dict, -1.0), "'pid': the offset is a number of seconds from 0 on"),
+    ],
+)
+def test_mistakes_of_controllers_are_told_at_once(given: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        bc.Controller("pid", *given)
 
 
 def test_a_clock_of_work_stands_still_while_programs_are_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,44 @@ def test_solutions_are_those_of_a_dense_solver(seed: int, n: int, tail: int) -> 
     np.testing.assert_allclose(factor.solve(right[:, 0]), factor.solve(right)[:, 0], atol=1e-9 * scale)
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(8, 400), st.integers(0, 5), st.sampled_from([1e-3, 1.0, 1e9]))
+def test_factors_in_single_precision_solve_to_double(seed: int, n: int, tail: int, unit: float) -> None:
+    """Whatever the units, with last unknowns that make the matrix indefinite and without."""
+    rng = np.random.default_rng(seed)
+    A = sp.random_array((n, n), density=3.0 / n, rng=rng)
+    A = unit * (A @ A.T + 1e-3 * sp.eye_array(n))
+    B = sp.random_array((tail, n), density=0.5, rng=rng) + sp.eye_array(tail, n) if tail else None
+    if B is not None:
+        A = sp.block_array([[A, unit * B.T], [unit * B, None]])
+    A = sp.csr_array(A)
+    right = rng.standard_normal((A.shape[0], 20))
+    right[:, 3] = 0.0
+    elimination = Elimination(A, rng.standard_normal((A.shape[0], 2)), np.arange(n, A.shape[0]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cholesky, "SINGLE", 0)
+        factor = elimination.factorised(A)
+    found, wanted = factor.solve(right), la.solve(A.toarray(), right)
+    assert factor.single
+    np.testing.assert_allclose(found, wanted, atol=1e-10 * np.abs(wanted).max())
+    np.testing.assert_array_equal(found[:, 3], 0.0)
+
+
+def test_where_single_precision_does_not_do_factors_are_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A condition number beyond 1e10: the residual is that of double factors all the same."""
+    K, places = lattice(8)
+    A = sp.csr_array(K + 1e-10 * sp.eye_array(K.shape[0]))
+    right = np.random.default_rng(0).standard_normal((A.shape[0], 2))
+    wanted = Elimination(A, places).factorised(A).solve(right)
+    monkeypatch.setattr(cholesky, "SINGLE", 0)
+    elimination = Elimination(A, places)
+    factor = elimination.factorised(A)
+    assert factor.single
+    assert elimination.forecast.memory < elimination.forecast_of(single=False).memory
+    np.testing.assert_array_equal(factor.solve(right), wanted)
+    assert not factor.single
+
+
 def test_half_solutions_give_corners_of_the_inverse() -> None:
     K, places = lattice(6)
     A = sp.csr_array(K + sp.eye_array(K.shape[0]))

@@ -9,7 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import UnknownName
-from bellcrank.view.curves import panels, pretty, thin, ticks
+from bellcrank.view.curves import MARKS, marks, panels, pretty, thin, ticks
 from bellcrank.view.svg import chart, tick_labels
 
 
@@ -23,6 +23,19 @@ def test_grouped_by_unit_in_the_order_asked_for(crank: bc.Result) -> None:
         "crank.velocity.z",
     ]
     assert np.array_equal(made[1].curves[0].values, crank["energy.total"])
+
+
+def test_marks_of_many_impacts_go_along_the_whole_axis() -> None:
+    system = bc.System("rattle", gravity=(0.0, 0.0, 0.0))
+    ball = system.body("ball", mass=1.0)
+    system.prismatic("rail", system.ground, ball, axis="x", limits=bc.Limits(-0.01, 0.01, restitution=1.0))
+    result = system.simulate(1.0, initial={"rail": (0.0, 20.0)}, output=10)
+    assert len(result.impacts) > 2 * MARKS
+    events, impacts = marks(result)
+    assert events == []
+    assert set(impacts) <= set(result.impacts.times)
+    assert 0.9 * MARKS < len(impacts) <= MARKS + 1
+    assert max(np.diff(impacts)) < 3.0 / MARKS
 
 
 def test_thinning_keeps_peaks_and_ends() -> None:

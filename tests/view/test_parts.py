@@ -324,3 +324,38 @@ def test_a_cam_has_the_outline_of_its_curve() -> None:
     assert is_closed(plate)
     # The follower is pushed to where the curves touch: half axes and radius.
     assert drawn.positions[0, 1, 1] == pytest.approx(0.2)
+
+
+def test_a_cable_is_drawn_tangent_to_its_pulleys() -> None:
+    """As long between them as straight lines are that touch both circles, in every frame, and no pulley for an eye."""
+    system = bc.System("hoist")
+    load = system.body("load", mass=1.0, inertia=(0.1,) * 3, at=(0.5, -1.0, 0.0))
+    system.prismatic("rail", system.ground, load, axis="y")
+    eye, top = system.ground.point(-1.0, -0.5, 0.0), system.ground.point(0.3, 0.0, 0.0)
+    path = [system.ground.point(-1.0, -1.0, 0.0), eye, top, load.point(0.0, 0.1, 0.0)]
+    system.cable("rope", path, (0.0, -0.2), stiffness=100.0, length=1.0)
+    run = system.simulate(0.2, output=4)
+    drawn = scene(run)
+    first = len(drawn.bodies) - len(drawn.links)
+    ropes = [k for k, link in enumerate(drawn.links, first) if link.length > 0.0]
+    assert len(ropes) == 3
+    for frame in range(5):
+        ends = [
+            drawn.placed(k, np.array([[0.0, 0.0, 0.0], drawn.links[k - first].length * Z]), frame)
+            for k in ropes
+        ]
+        assert ends[0] == pytest.approx(np.array([[-1.0, -1.0, 0.0], [-1.0, -0.5, 0.0]]), abs=1e-12)
+        centre = np.array([0.3, 0.0, 0.0])
+        for touching, other in ((ends[1][1], ends[1][0]), (ends[2][0], ends[2][1])):
+            assert np.linalg.norm(touching - centre) == pytest.approx(0.2, abs=1e-12)
+            assert (touching - centre) @ (other - touching) == pytest.approx(0.0, abs=1e-12)
+        hook = run["load.point(0, 0.1, 0).position"].to_numpy()[frame]
+        assert ends[2][1] == pytest.approx(hook, abs=1e-12)
+        # Clockwise round the pulley: over its top.
+        assert ends[1][1][1] > 0.0
+    sheaves = [
+        s
+        for k, s in drawn.solids
+        if k == -1 and np.ptp(s.corners[:, :2], axis=0) == pytest.approx(0.4, rel=1e-2)
+    ]
+    assert len(sheaves) == 1

@@ -10,7 +10,7 @@ import bellcrank as bc
 from bellcrank import elastic, flexible
 from bellcrank.contact import Mesh
 from bellcrank.contact.shapes.revolution import Revolution
-from bellcrank.view.scene import scene
+from bellcrank.view.scene import Scene, scene
 from bellcrank.view.touching import solid
 
 
@@ -27,6 +27,23 @@ def test_a_solid_of_revolution_is_drawn_on_its_profile() -> None:
     edges = [(f[k], f[(k + 1) % len(f)]) for f in drawn.faces for k in range(len(f))]
     assert len(set(edges)) == len(edges)
     assert {(b, a) for a, b in edges} == set(edges)
+
+
+def test_walls_and_ceilings_hide_nothing_and_do_not_widen_the_view() -> None:
+    def drawn(*normals: tuple[float, float, float]) -> Scene:
+        system = bc.System("cell")
+        ball = system.body("ball", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        system.free("flight", system.ground, ball)
+        planes = [system.ground.plane(normal=n, at=-np.array(n)) for n in normals]
+        system.contacts_between([ball.sphere(0.1), *planes])
+        return scene(system.simulate(0.01, output=1, impacts="stepping", step=1e-3))
+
+    walled = drawn((0, 0, 1), (0, 0, -1), (1, 0, 0), (-1, 0, 0))
+    planes = [s for _, s in walled.solids if s.endless]
+    assert [s.ground for s in planes] == [True, False, False, False]
+    assert [s.opacity < 0.5 for s in planes] == [False, True, True, True]
+    # No less than 0.3 of the size in any case; the ball is smaller.
+    np.testing.assert_allclose(walled.extent()[1], 0.3 * walled.size)
 
 
 def test_a_shape_on_a_flexible_body_goes_with_its_node() -> None:

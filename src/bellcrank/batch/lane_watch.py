@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.batch.lane_parts import ACTIVE, FLAG, LANE_ROWS, dense_lanes, interpolate_lanes, load_lanes
-from bellcrank.integrate.events import RATE
+from bellcrank.integrate.crossings import RATE
 from bellcrank.integrate.layout import EVENTS, H_STEP, N_EVENTS, SCANNING, T_NEW, Y_NEW, T, Y
 from bellcrank.program.loops import call_at, compiled
 

@@ -31,7 +31,7 @@ from bellcrank.mechanism import Mechanism, State, analyse
 from bellcrank.model.system import System
 from bellcrank.program.cuda import Precision
 from bellcrank.result.impact_table import ImpactTable
-from bellcrank.result.result import Happening, Result
+from bellcrank.result.result import STEPS, Happening, Result
 from bellcrank.run.run import Run
 from bellcrank.run.simulation import check_options, output_times, stepping
 from bellcrank.run.touch import begun, followed, touch_events
@@ -74,19 +74,19 @@ def simulate_many(
     table: parameters (by name) and start values (``joint.coordinate``, ``joint.coordinate_rate``), one column
     each; see :func:`bellcrank.batch.table.read_table`. quantities: what to keep, by name; nothing else is
     stored. integrator: 'dop853' (default), 'dormand_prince5', 'runge_kutta5' and 'runge_kutta4' run in lanes, until an
-    instance meets an event or an impact, from where it goes on by itself; with any other, with controllers and by
-    steps (impacts="stepping") instances run one by one, and `run.one_by_one` says why. Such an instance has the bits of
-    a single run. output: number of equal intervals, the interval [s], or the times [s]. starts: states of
-    all instances, or arrays of positions (rows, positions) and speeds (rows, speeds), instead of the described start.
-    threads: default all cores; the result does not depend on it. device: "gpu" integrates on the graphics processor,
-    with 'dormand_prince5' (default there), 'runge_kutta5' or 'runge_kutta4', in the given precision; what fails there
-    or comes beside a change point, runs here. Options as for `simulate`: tolerance, events, step [s], max_step [s],
-    impacts, queue_size, propagation, progress.
+    instance meets an event or an impact, from where it goes on by itself; with any other, with controllers, with
+    contacts that press and by steps (impacts="stepping") instances run one by one, by 'auto' where none is asked for,
+    and `run.one_by_one` says why. Such an instance has the bits of a single run. output: number of equal intervals, the
+    interval [s], or the times [s]. starts: states of all instances, or arrays of positions (rows, positions) and speeds
+    (rows, speeds), instead of the described start. threads: default all cores; the result does not depend on it.
+    device: "gpu" integrates on the graphics processor, with 'dormand_prince5' (default there), 'runge_kutta5' or
+    'runge_kutta4', in the given precision; what fails there or comes beside a change point, runs here. Options as for
+    `simulate`: tolerance, events, step [s], max_step [s], impacts, queue_size, propagation, progress.
 
     An instance that fails costs only itself; it is listed in `failures`. Ctrl-C returns what was done so far.
     """
     mechanism = analyse(system) if isinstance(system, System) else system
-    integrator = integrator or ("dormand_prince5" if device == "gpu" else "dop853")
+    given, integrator = integrator, integrator or ("dormand_prince5" if device == "gpu" else "dop853")
     check_options(integrator, tolerance, step, max_step, events, controllers)
     if integrator not in METHODS:
         raise unknown_name("integrator", integrator, METHODS)
@@ -98,9 +98,11 @@ def simulate_many(
     timing = Timing.of(impacts, queue_size, max_step, propagation)
     if timing.stepping and mechanism.system.strikes:
         timing.check_step(step)
-        integrator = "moreau"
+        integrator = STEPS
     why = one_by_one(mechanism, integrator, bool(controllers), timing)
     lanes = not why
+    if why and given is None and integrator in METHODS:
+        integrator = AUTO
     on_device = None
     if device == "gpu":
         from bellcrank.batch.device import DeviceRun

@@ -54,7 +54,12 @@ def check(
 
 def findings(m: Mechanism) -> dict[str, Any]:
     """Everything the command prints, as plain data."""
-    from bellcrank.mechanism.description import contact_methods, described_coordinates, moved_coordinates
+    from bellcrank.mechanism.description import (
+        contact_methods,
+        described_coordinates,
+        moved_bodies,
+        moved_coordinates,
+    )
     from bellcrank.topology.loops import loops
 
     linkage, system, pressing = m.linkage, m.system, contact_methods(m)
@@ -114,6 +119,9 @@ def findings(m: Mechanism) -> dict[str, Any]:
             {"coordinate": name, "described": before, "start": start, "unit": unit}
             for name, before, start, unit in moved_coordinates(m)
         ],
+        "moved_bodies": [
+            {"body": name, "distance": far, "angle": turned} for name, far, turned in moved_bodies(m)
+        ],
         "continuous_contacts": [{"contact": name, "method": how, "law": law} for name, how, law in pressing],
         "redundant": list(m.redundant),
         "independent_speeds": [m.speed_names[i] for i in m.partition.independent],
@@ -159,6 +167,11 @@ def _tables(found: dict[str, Any]) -> list[Table | str]:
                 (c["coordinate"], f"{c['described']:.6g}", f"{c['start']:.6g}", c["unit"])
                 for c in found["moved_coordinates"]
             ],
+        ),
+        Table(
+            "put elsewhere than described by joints whose frames lie apart",
+            ("body", "moved by [m]", "turned by [rad]"),
+            [(b["body"], f"{b['distance']:.6g}", f"{b['angle']:.6g}") for b in found["moved_bodies"]],
         ),
         Table(
             "continuous contacts",

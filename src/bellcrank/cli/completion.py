@@ -12,6 +12,8 @@ import typer
 
 MODELS = (".yaml", ".yml", ".urdf", ".xml", ".elastic")
 RESULTS = (".h5", ".hdf5")
+IMPACTS = ("dense", "stepping")
+"""Ways to find impacts that a command has options for."""
 
 
 def models(incomplete: str) -> list[str]:
@@ -51,6 +53,11 @@ def integrators(incomplete: str) -> list[str]:
     from bellcrank.integrate.methods import METHODS
 
     return [name for name in METHODS if name.startswith(incomplete)]
+
+
+def impacts(incomplete: str) -> list[str]:
+    """How impacts are found."""
+    return [name for name in IMPACTS if name.startswith(incomplete)]
 
 
 def formulations(incomplete: str) -> list[str]:

@@ -68,6 +68,10 @@ def convert(
     given: Annotated[
         list[str] | None, typer.Option("--output", help="FMU: a quantity that is an output; may be repeated.")
     ] = None,
+    step: Annotated[
+        float,
+        typer.Option("--step", metavar="SECONDS", help="FMU: length of steps, for contacts that strike."),
+    ] = 0.0,
     platform: Annotated[
         list[str] | None,
         typer.Option(
@@ -117,7 +121,12 @@ def convert(
     if Path(out).suffix.lower() == ".fmu":
         mechanism = system.mechanism()
         mechanism.export_fmu(
-            out, inputs=driven or (), outputs=given or None, version=fmi, platforms=platform or ("this",)
+            out,
+            inputs=driven or (),
+            outputs=given or None,
+            version=fmi,
+            step=step,
+            platforms=platform or ("this",),
         )
         if as_json:
             show_json(

@@ -58,10 +58,29 @@ Quantity = Annotated[
         autocompletion=completion.quantities,
     ),
 ]
+Impacts = Annotated[
+    str,
+    typer.Option(
+        "--impacts",
+        help="dense: one after another as they come; stepping: all of a step of --step seconds together.",
+        autocompletion=completion.impacts,
+    ),
+]
 CAR = "full-car"
 """The car of Kang and Yoon on level ground, as its operations are counted; the example full_car has the bump."""
 _RESULTS = (b"\x89HDF\r\n\x1a\n", b"bellcrank run ")
 """How results begin: HDF5 files, and the journals of runs that have not ended."""
+
+
+def strikes(impacts: str, step: float) -> dict[str, Any]:
+    """Options of a run that say how its impacts are found."""
+    from bellcrank.errors import ModelError, unknown_name
+
+    if impacts not in completion.IMPACTS:
+        raise unknown_name("way to find impacts", impacts, completion.IMPACTS)
+    if impacts == "stepping" and not step > 0.0:
+        raise ModelError("--impacts stepping needs the length of its steps: --step 1e-3")
+    return {"impacts": impacts, "step": step}
 
 
 def is_result(path: str) -> bool:

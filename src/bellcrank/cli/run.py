@@ -9,7 +9,7 @@ import typer
 
 from bellcrank.base.words import counted, seconds
 from bellcrank.cli import completion
-from bellcrank.cli.inputs import Initial, Model, Quantity, Set
+from bellcrank.cli.inputs import Impacts, Initial, Model, Quantity, Set
 from bellcrank.cli.output import Json, Table, note, number, show, show_json
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def run(
     step: Annotated[
         float, typer.Option("--step", help="Fixed step in seconds, where the method takes one.")
     ] = 0.0,
+    impacts: Impacts = "dense",
     out: Annotated[
         str | None,
         typer.Option(
@@ -76,6 +77,7 @@ def run(
       bellcrank run pendulum --initial pivot=pi/6,1 --integrator radau
       bellcrank run pendulum --start equilibrium --initial pivot.angle_rate=2
       bellcrank run robot.urdf -d 2 --out curves.csv -q hand.position
+      bellcrank run heap.yaml -d 2 --impacts stepping --step 1e-3
       bellcrank run elastic_sphere_on_wall --set friction=0.3 --out impact.h5
     """
     from bellcrank.cli import elastic, inputs
@@ -111,7 +113,7 @@ def run(
         "integrator": integrator,
         "formulation": formulation,
         "output": outputs,
-        "step": step,
+        **inputs.strikes(impacts, step),
     }
     begin = None if start == "described" else start
     clock = time.perf_counter()
@@ -153,7 +155,7 @@ def _given(context: typer.Context) -> set[str]:
 def _only_for_mechanisms(file: str, given: set[str]) -> None:
     from bellcrank.errors import ModelError
 
-    for name in ("tolerance", "integrator", "formulation", "initial", "start", "outputs"):
+    for name in ("tolerance", "integrator", "formulation", "initial", "start", "outputs", "impacts"):
         if name in given:
             raise ModelError(f"{file} is an elastic contact problem; --{name} belongs to mechanisms")
 
@@ -220,6 +222,7 @@ def report(result: Result, names: list[str], out: str | None, as_json: bool, bef
         ("formulation", run["formulation"]),
         ("outputs", f"{found['outputs']:,}"),
         *([("changes of partition", str(run["repartitions"]))] if run["repartitions"] else []),
+        *_steps(run),
     ]
     tables: list[Table | str] = [Table(title, ("", ""), rows, words=2), *_balance(found)]
     tables += _impacts(found)
@@ -231,6 +234,16 @@ def report(result: Result, names: list[str], out: str | None, as_json: bool, bef
     if out is not None:
         tables.append(f"written: {out}")
     show(*tables)
+
+
+def _steps(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """How well the impulses of steps were found, where contacts were solved by steps."""
+    from bellcrank.result.result import STEPS
+
+    if run["integrator"] != STEPS:
+        return []
+    missed = f"Coulomb's law missed by {run['residual']:.1e} at most, in {counted(run['unsolved'], 'step')} by too much"
+    return [("impulses", missed), ("deepest overlap", f"{run['penetration']:.1e} of the size")]
 
 
 def _balance(found: dict[str, Any]) -> list[Table | str]:
@@ -285,6 +298,9 @@ def summary(result: Result, names: list[str], out: str | None) -> dict[str, Any]
             "seconds": run.seconds,
             "times_real_time": duration / run.seconds if run.seconds > 0 else 0.0,
             "repartitions": len(run.repartitions),
+            "residual": run.residual,
+            "unsolved": run.unsolved,
+            "penetration": run.penetration,
         },
         "parameters": dict(zip(m.system.parameters, m.parameter_values, strict=True)),
         "energy": _ledger(ledger),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bellcrank.cli import completion
-from bellcrank.cli.inputs import Quantity, Set
+from bellcrank.cli.inputs import Impacts, Quantity, Set
 from bellcrank.cli.output import Json, note, show, show_json
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ def view(
         float, typer.Option("--duration", "-d", help="Of a model: how long to simulate, in seconds.")
     ] = 10.0,
     set_: Set = None,
+    impacts: Impacts = "dense",
+    step: Annotated[
+        float, typer.Option("--step", help="Fixed step in seconds, with --impacts stepping.")
+    ] = 0.0,
     magnified: Annotated[
         float, typer.Option("--magnified", help="Factor on the deformation of flexible bodies.")
     ] = 1.0,
@@ -73,6 +77,7 @@ def view(
 
     if not 0 <= port <= 65535:
         raise ModelError(f"--port is a number from 0 to 65535, not {port}")
+    options = inputs.strikes(impacts, step)
     target = None if page is None else inputs.writable(page, (".html", ".htm"))
     elastic = _elastic(file, set_, not as_json)
     if elastic is not None:
@@ -80,7 +85,7 @@ def view(
             elastic.html(target, quantity or None, magnified)
             _written(target, as_json)
         else:
-            _serve(elastic, quantity, duration, magnified, host, port, not no_browser, as_json)
+            _serve(elastic, quantity, duration, {}, magnified, host, port, not no_browser, as_json)
         return
     if inputs.is_result(file):
         if set_:
@@ -92,11 +97,11 @@ def view(
     if target is not None:
         from bellcrank.mechanism import Mechanism
 
-        result = found.simulate(duration) if isinstance(found, Mechanism) else found
+        result = found.simulate(duration, **options) if isinstance(found, Mechanism) else found
         result.html(target, quantity or None, magnified)
         _written(target, as_json)
         return
-    _serve(found, quantity, duration, magnified, host, port, not no_browser, as_json)
+    _serve(found, quantity, duration, options, magnified, host, port, not no_browser, as_json)
 
 
 def _elastic(file: str, set_: list[str] | None, progress: bool) -> ElasticResult | None:
@@ -125,6 +130,7 @@ def _serve(
     found: Result | Mechanism | ElasticResult,
     quantity: list[str] | None,
     duration: float,
+    options: dict[str, Any],
     magnified: float,
     host: str,
     port: int,
@@ -142,7 +148,7 @@ def _serve(
             show(f"view at {viewer.url} (Ctrl-C ends)")
         sys.stdout.flush()
         if isinstance(viewer, Viewer) and isinstance(found, Mechanism):
-            viewer.run(duration)
+            viewer.run(duration, **options)
         if browser and not viewer.open(True):
             note(f"no browser could be opened; open {viewer.url} yourself")
         viewer.wait()

@@ -263,6 +263,9 @@ class Bent(NamedTuple):
             found += self.spreads[i, j] * abs(value(self.eta[j]))
         return found
 
+    def rise(self, i: int, g: Vector) -> float:
+        return self.reach(i) * g.length  # type: ignore[no-any-return]
+
     def push(self, k: int, force: Vector, case: int) -> None:
         """A force on a vertex, as a part of a case of loads."""
         self.give(self.shapes, k, force, case)

@@ -307,17 +307,18 @@ def side(
         near = Tangent(0.0, ZERO, 0.0, 0.0, math.inf)
         # Without a gap to find, whatever lies outside is left out: clusters, and single vertices.
         wet_only = law.nearness == 0.0 or depth > 0.0
-        if isinstance(field, Tangential) and wet_only and node.vertices > 0:
+        slope = ZERO
+        if isinstance(field, Tangential) and wet_only:
             near = field.tangent(centre)
-            if near.limit + reach <= 0.0:
-                i = node.skip
-                continue
+            slope = R.transposed @ near.slope
+            most = near.limit + reach
+            if reach <= near.reach:
+                most = min(most, near.depth + surface.rise(i, slope) + 0.5 * near.bend * reach * reach)
         else:
             most = field.bound(centre, reach)
-            if most <= 0.0 if wet_only else most < depth:
-                i = node.skip
-                continue
-        slope = R.transposed @ near.slope
+        if most <= 0.0 if wet_only else most < depth:
+            i = node.skip
+            continue
         touches = False
         for k in range(node.vertices):
             wet[k] = 0

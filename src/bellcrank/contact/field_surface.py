@@ -1,4 +1,4 @@
-"""The surface of a body for contact by fields: triangles in small clusters, clusters in a tree of spheres.
+"""The surface of a body for contact by fields: triangles in small clusters, clusters in a tree of boxes.
 
 The tree is walked depth first: each node says where to go on if it is left out.
 """
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.math.vectors import ZERO, Vector
+from bellcrank.math.vectors import ZERO, Matrix, Vector
 from bellcrank.program.loops import Records, value
 
 Floats = NDArray[np.float64]
@@ -23,14 +23,21 @@ VERTICES = 36
 """Most vertices of a cluster: triangles that share none."""
 
 
-class Node(NamedTuple):
-    """A sphere around some clusters; a leaf is one of them, with its vertices and triangles in a row.
+ROUNDING = 1e-12
+"""Part of its radius by which a box is larger than its points: far above rounding."""
 
-    skip: The node to go on with if this one is left out.
+
+class Node(NamedTuple):
+    """A box around some clusters; a leaf is one of them, with its vertices and triangles in a row.
+
+    radius: Of the sphere about its centre that holds the clusters [m]. axes: Rows are the directions of its edges.
+    half: Of the edges [m]. skip: The node to go on with if this one is left out.
     """
 
     centre: Vector
     radius: float
+    axes: Matrix
+    half: Vector
     skip: int
     first_vertex: int
     vertices: int
@@ -79,6 +86,12 @@ class Surface(NamedTuple):
     def reach(self, i: int) -> float:
         """Radius of that sphere [m]."""
         return self.nodes[i].radius
+
+    def rise(self, i: int, g: Vector) -> float:
+        """No vertex of a node lies further along g from its centre, times the length of g."""
+        node = self.nodes[i]
+        along = node.axes @ g
+        return node.half.x * abs(along.x) + node.half.y * abs(along.y) + node.half.z * abs(along.z)  # type: ignore[no-any-return]
 
     def push(self, k: int, force: Vector, case: int) -> None:
         """A force on a vertex [N]; a rigid body feels it by force and moment alone."""
@@ -133,6 +146,9 @@ class Resized(NamedTuple):
     def reach(self, i: int) -> float:
         return self.rest.nodes[i].radius + value(self.field.change(self.before))  # type: ignore[no-any-return]
 
+    def rise(self, i: int, g: Vector) -> float:
+        return self.rest.rise(i, g) + value(self.field.change(self.before)) * g.length  # type: ignore[no-any-return]
+
     def push(self, k: int, force: Vector, case: int) -> None:
         """A rigid body feels forces by their sum and moment alone."""
 
@@ -162,11 +178,11 @@ def surface_of(vertices: Floats, faces: Faces) -> Surface:
 
     def add(chosen: NDArray[np.int64]) -> None:
         own = np.unique(faces[chosen])
-        centre, radius = _sphere(vertices[own])
+        around = _around(vertices[own])
         place = len(nodes)
         if len(chosen) <= TRIANGLES and len(own) <= VERTICES:
             local = np.searchsorted(own, faces[chosen])
-            nodes.append((*centre, radius, place + 1, counts[0], len(own), counts[1], len(chosen)))
+            nodes.append((*around, place + 1, counts[0], len(own), counts[1], len(chosen)))
             points.append(vertices[own])
             sides.append((local, areas[chosen]))
             counts[0] += len(own)
@@ -180,7 +196,7 @@ def surface_of(vertices: Floats, faces: Faces) -> Surface:
         half = half if half < len(order) else len(order) // 2
         add(order[:half])
         add(order[half:])
-        nodes[place] = (*centre, radius, len(nodes), 0, 0, 0, 0)
+        nodes[place] = (*around, len(nodes), 0, 0, 0, 0)
 
     if len(faces):
         add(np.arange(len(faces)))
@@ -189,7 +205,7 @@ def surface_of(vertices: Floats, faces: Faces) -> Surface:
     rows = np.array(nodes)
     local = np.concatenate([f for f, _ in sides])
     return Surface(
-        Records.columns(Node, rows[:, :4], rows[:, 4:].astype(np.int64)),
+        Records.columns(Node, rows[:, :-5], rows[:, -5:].astype(np.int64)),
         Records.columns(Vector, np.concatenate(points)),
         Records.columns(Triangle, local, np.concatenate([a for _, a in sides])),
     )
@@ -203,10 +219,10 @@ def vertices_of(points: Floats) -> Surface:
 
     def add(chosen: NDArray[np.int64]) -> None:
         nonlocal count
-        centre, radius = _sphere(points[chosen])
+        around = _around(points[chosen])
         place = len(nodes)
         if len(chosen) <= TRIANGLES:
-            nodes.append((*centre, radius, place + 1, count, len(chosen), 0, 0))
+            nodes.append((*around, place + 1, count, len(chosen), 0, 0))
             rows.append(chosen)
             count += len(chosen)
             return
@@ -215,18 +231,24 @@ def vertices_of(points: Floats) -> Surface:
         order = chosen[np.argpartition(points[chosen, axis], len(chosen) // 2)]
         add(order[: len(order) // 2])
         add(order[len(order) // 2 :])
-        nodes[place] = (*centre, radius, len(nodes), 0, 0, 0, 0)
+        nodes[place] = (*around, len(nodes), 0, 0, 0, 0)
 
     add(np.arange(len(points)))
     table = np.array(nodes)
     return Surface(
-        Records.columns(Node, table[:, :4], table[:, 4:].astype(np.int64)),
+        Records.columns(Node, table[:, :-5], table[:, -5:].astype(np.int64)),
         Records.columns(Vector, points[np.concatenate(rows)]),
         Records.empty(Triangle, 0),
     )
 
 
-def _sphere(points: Floats) -> tuple[Floats, float]:
-    """A sphere around points: about the middle of their box."""
-    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    return centre, float(np.sqrt(((points - centre) ** 2).sum(axis=1).max()))
+def _around(points: Floats) -> tuple[float, ...]:
+    """The box of a node along the principal axes of its points, and the radius of the sphere about its centre."""
+    middle = points.mean(axis=0)
+    axes = np.linalg.eigh((points - middle).T @ (points - middle))[1].T
+    along = (points - middle) @ axes.T
+    low, high = along.min(axis=0), along.max(axis=0)
+    centre = middle + (0.5 * (low + high)) @ axes
+    radius = float(np.sqrt(((points - centre) ** 2).sum(axis=1).max()))
+    half = 0.5 * (high - low) + ROUNDING * radius
+    return *centre.tolist(), radius, *axes.reshape(-1).tolist(), *half.tolist()

@@ -18,7 +18,7 @@ from bellcrank.contact.mesh_cache import kept
 from bellcrank.contact.mesh_depth import ExactDepth, Surface, areas_and_normals, clustered, prepared, spread
 from bellcrank.contact.mesh_field import BLOCK, MeshField
 from bellcrank.contact.mesh_grid import evaluated, tabulated
-from bellcrank.contact.mesh_surface import contact_surface
+from bellcrank.contact.mesh_surface import SPREAD, contact_surface
 from bellcrank.contact.shapes import FieldShape
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
@@ -52,8 +52,8 @@ ROUNDED = 2.0**-30
 """Steps of the coordinates of vertices [cells]: far above what a change of unit does to them, far below an error."""
 OLD_FILES = (".stl", ".obj", ".ply")
 """Mesh files that older models name."""
-DRAWN = 6000
-"""Triangles in pictures at most, about."""
+DRAWN = 40_000
+"""Triangles in pictures at most, about: parts of robots have ten thousand, and a page takes ten bytes for each."""
 PROBES = 2000
 """Points of the surface at which the depth is compared with the exact one."""
 
@@ -74,7 +74,7 @@ class Mesh(FieldShape):
         may(
             "file",
             TEXT,
-            "Mesh file beside the model (STL, OBJ, PLY, OFF, GLB, glTF), instead of vertices and faces.",
+            "Mesh file beside the model (STL, OBJ, PLY, OFF, GLB, glTF, COLLADA), instead of vertices and faces.",
             files=(*OLD_FILES, ".off", ".glb", ".gltf"),
         ),
         may(
@@ -170,6 +170,21 @@ class Mesh(FieldShape):
         return {key: getattr(self, key) for key in ("vertices", "faces", "thickness", "resolution")}
 
     @staticmethod
+    def of(given: Any, *, scale: float = 1.0, **more: Any) -> Mesh:
+        """From a file, from vertices and faces, or from what has both, as the meshes of trimesh do."""
+        if isinstance(given, str | PathLike):
+            return Mesh.from_file(given, scale=scale, **more)
+        pair: Any = given
+        if not isinstance(given, tuple | list):
+            pair = getattr(given, "vertices", None), getattr(given, "faces", None)
+        if len(pair) != 2 or any(part is None for part in pair):
+            raise ModelError(f"a mesh is a file, or (vertices, faces), not a {type(given).__name__}")
+        if not is_positive(scale):
+            raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
+        vertices, faces = pair
+        return Mesh(scale * numbers(vertices, "vertices of a mesh"), faces, **more)
+
+    @staticmethod
     def from_file(
         path: str | PathLike[str],
         *,
@@ -177,7 +192,10 @@ class Mesh(FieldShape):
         thickness: float | None = None,
         resolution: int | None = None,
     ) -> Mesh:
-        """A mesh file (STL, OBJ, PLY, OFF, GLB, glTF). scale: Metres in its unit of length, 1e-3 for millimetres."""
+        """A mesh file (STL, OBJ, PLY, OFF, GLB, glTF, COLLADA).
+
+        scale: Metres in its unit of length, 1e-3 for millimetres.
+        """
         if not is_positive(scale):
             raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
         vertices, faces = read_triangles(path)
@@ -311,7 +329,7 @@ class Mesh(FieldShape):
 
     def facets(self) -> Triangles:
         """Creases in pieces of an eighth of the size: a plane needs them no finer, and the load spreads well enough."""
-        return self.triangles(self.size / 8.0)
+        return contact_surface(self._surface, self.sheet_thickness, self.size / 8.0, self.size, SPREAD)
 
     def drawn(self) -> Triangles:
         """The triangles as they are, or thinned where there are very many."""

@@ -225,11 +225,7 @@ class MeshField(NamedTuple):
                     # The coarse grid takes part, and the whole excess counts.
                     most = min(-NEAR, d + reach + FINE_EXCESS + EXCESS)
                 return self.spacing * most
-        away = Vector(
-            _beyond(u.x, 1.0 * BLOCK * self.nx),
-            _beyond(u.y, 1.0 * BLOCK * self.ny),
-            _beyond(u.z, 1.0 * BLOCK * self.nz),
-        ).length
+        away = self._away(u)
         outside = reach + EXCESS - away if away > 0.0 else self.deepest
         if outside < -2.0 * MARGIN:
             return self.spacing * outside
@@ -259,13 +255,33 @@ class MeshField(NamedTuple):
                     g,
                     self.bends[group] / self.spacing,
                     REACH * self.spacing if d < 0.5 and self.jump == 0.0 else 0.0,
-                    self.spacing * (d + 2.0 * FINE_EXCESS + self.jump),
+                    self._clear(d, d + 2.0 * FINE_EXCESS),
                 )
-        return Tangent(0.0, x - x, 0.0, 0.0, self.bound(x, 0.0))
+        away = self._away(u)
+        d = self.depth(x) / self.spacing
+        near = d + EXCESS + FINE_EXCESS if away < MARGIN - COARSE else EXCESS - away
+        return Tangent(0.0, x - x, 0.0, 0.0, self._clear(d, near))
 
     def _cells(self, x: Vector) -> Vector:
         """A point in the frame of the grid [cells]."""
         return (x - self.origin) * (1.0 / self.spacing)  # type: ignore[no-any-return]
+
+    def _clear(self, d: float, near: float) -> float:
+        """Minus the distance [m] within which there is no inside, at a depth d that by distances is at most `near`.
+
+        By the slope of the field, or by the distance; across a jump by the distance alone.
+        """
+        if self.jump == 0.0:
+            near = min(near, d / self.steepest if d < 0.0 else d)
+        return self.spacing * (near + self.jump)
+
+    def _away(self, u: Vector) -> float:
+        """How far a point [cells] lies outside the box around the mesh."""
+        return Vector(  # type: ignore[no-any-return]
+            _beyond(u.x, 1.0 * BLOCK * self.nx),
+            _beyond(u.y, 1.0 * BLOCK * self.ny),
+            _beyond(u.z, 1.0 * BLOCK * self.nz),
+        ).length
 
     def _within(self, u: Vector) -> bool:
         """Whether a point [cells] lies where nothing is eased."""

@@ -22,19 +22,28 @@ SHARP = np.cos(np.radians(35.0))
 """Normals of neighbours further apart make a crease: a round of ten flats, at 36 degrees each, is meant to be sharp."""
 MOST = 12_000
 """Triangles at most, about: what is finer is thinned, and creases are cut less finely."""
+SPREAD = 3000
+"""Triangles over which a load spreads well: a cube in pieces of an eighth has 768 of one size, a mesh has several."""
 GROWTH = 1.5
 """Length of an edge per distance from the crease; bisection alone lets neighbours differ by two in length."""
 
 
-def contact_surface(surface: Surface, thickness: float, spacing: float, size: float) -> Triangles:
-    """The graded surface [m]. thickness: Of sheets. spacing: Longest edge along creases. size: Of the mesh."""
+def contact_surface(
+    surface: Surface, thickness: float, spacing: float, size: float, enough: int | None = None
+) -> Triangles:
+    """The graded surface [m]. thickness: Of sheets. spacing: Longest edge along creases. size: Of the mesh.
+
+    enough: Triangles from which on creases are not cut.
+    """
     parts = []
     if len(surface.solids):
         parts.append(surface.outer)
     if len(surface.sheets):
         parts.append(coated(surface.vertices, surface.sheets, 0.5 * thickness))
-    marks = _marks(joined([Triangles(*part) for part in parts]), spacing)
     whole = joined([_thinned(*part, size, MOST // len(parts)) for part in parts])
+    if enough is not None and len(whole.faces) >= enough:
+        return whole
+    marks = _marks(joined([Triangles(*part) for part in parts]), spacing)
     if marks is None:
         return whole
     from scipy.spatial import cKDTree

@@ -239,6 +239,9 @@ class BentRod(NamedTuple):
         arc, wide, out = self.line.spans[i, 0], self.line.spans[i, 1], self.line.spans[i, 2]
         return self.bounds.stretch * arc + self.bounds.width * wide + self.bounds.bend * arc * out  # type: ignore[no-any-return]
 
+    def rise(self, i: int, g: Vector) -> float:
+        return self.reach(i) * g.length  # type: ignore[no-any-return]
+
     def push(self, k: int, force: Vector, case: int) -> None:
         """A force on a vertex, as a part of a case of loads."""
         self.push_at(self.line.rest.vertices[k], force, case)

@@ -17,7 +17,7 @@ from bellcrank.elastic.material import Analysis, Mass
 from bellcrank.elastic.surface import Surface, surface
 from bellcrank.errors import ModelError
 from bellcrank.fe.material import Material
-from bellcrank.sparse.cholesky import Elimination, Factor
+from bellcrank.sparse.cholesky import Elimination, Factor, Forecast
 
 Where = Callable[[Array], Any]
 """Picks points: takes positions, shape (k, d) [m], returns k truth values."""
@@ -132,6 +132,11 @@ class ElasticBody:
         """Factors of the matrix of products of shape functions, for least-squares fits."""
         gram = assembly.mass(self.fields, 1.0, Mass.CONSISTENT)[:: self.dimension, :: self.dimension]
         return Elimination(gram, self.nodes).factorised(gram)
+
+    def forecast(self) -> Forecast:
+        """Time and memory of the factorisation that a run with this body begins with, before it is begun."""
+        free = np.setdiff1d(np.arange(self.nodes.size), self.held)
+        return Elimination(self.stiffness_matrix[free][:, free], self.nodes[free // self.dimension]).forecast
 
     @cached_property
     def damping_matrix(self) -> sp.csr_array:

@@ -18,7 +18,8 @@ class Compliance:
 
     Whole columns are kept while they take no more memory than the factors: displacements then are a dense
     product. Beyond, the submatrix comes from solutions half way, which pass only what lies above the contact nodes in
-    the elimination tree, and displacements from one more solution each step.
+    the elimination tree (whole ones where factors in single precision are refined), and displacements from one more
+    solution each step.
 
     factor: of the matrix. share: by which its inverse is multiplied.
     """
@@ -44,9 +45,11 @@ class Compliance:
         new = nodes[self._slot[nodes] < 0]
         if self._d * (len(self._nodes) + len(new)) * self._unknowns > self._room:
             self._columns = None
-        for start in range(0, len(new), _TOGETHER):
-            some = new[start : start + _TOGETHER]
-            side, corner = self._by_columns(some) if self._columns is not None else self._by_halves(some)
+        whole = self._columns is not None or self._factor.inner.single
+        together = min(_TOGETHER, max(1, int(_KEPT) // (self._d * self._unknowns))) if whole else _TOGETHER
+        for start in range(0, len(new), together):
+            some = new[start : start + together]
+            side, corner = self._by_columns(some) if whole else self._by_halves(some)
             self._matrix = np.block([[self._matrix, side], [side.T, 0.5 * (corner + corner.T)]])
             self._slot[some] = len(self._nodes) + np.arange(len(some))
             self._nodes = np.concatenate([self._nodes, some])
@@ -57,7 +60,8 @@ class Compliance:
         unit = np.zeros((self._unknowns, len(dofs)))
         unit[dofs, np.arange(len(dofs))] = self._share
         columns = self._factor.solve(unit)
-        self._keep(columns.T)
+        if self._columns is not None:
+            self._keep(columns.T)
         return columns[_unknowns(self._nodes, self._d)], columns[dofs]
 
     def _by_halves(self, new: Index) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
-"""Files of triangles, which may be anything: STL, OBJ, PLY, OFF, GLB and glTF by their names, from bytes in memory.
+"""Files of triangles, which may be anything: STL, OBJ, PLY, OFF, GLB, glTF and COLLADA by their names, from memory.
 
 So nothing that a file refers to is opened: no materials, no textures, no buffers. What a header claims is compared with
-the size of the file before any of it is believed. Binary STL and glTF are read here, the other formats by trimesh.
+the size of the file before any of it is believed. Trimesh reads OBJ, PLY, OFF and STL of text; the rest is read here.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from bellcrank.base.optional import needed
 from bellcrank.errors import ModelError
-from bellcrank.fe import gltf
+from bellcrank.fe import collada, gltf
 
 Array = NDArray[np.float64]
 
-KINDS = ("stl", "obj", "ply", "off", "glb", "gltf")
+KINDS = ("stl", "obj", "ply", "off", "glb", "gltf", "dae")
 BINARY = 256_000_000
 """Bytes of a file at most: five million triangles of a binary STL."""
 TEXT = 100_000_000
@@ -32,13 +32,16 @@ HEADER = 100_000
 
 
 def read_triangles(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]:
-    """Vertices (n, 3) and faces (m, 3) of a mesh file (STL, OBJ, PLY, OFF, GLB, glTF), in its own unit of length."""
+    """Vertices (n, 3) and faces (m, 3) of a mesh file (STL, OBJ, PLY, OFF, GLB, glTF, COLLADA).
+
+    They are in its own unit of length, those of COLLADA in metres, since such a file says what its unit is.
+    """
     if not isinstance(path, str | PathLike):
-        raise ModelError(f"a mesh is read from a file, whose path is a text, not {path!r}")
+        raise ModelError(f"a mesh is read from a file, whose path is a text, not a {type(path).__name__}")
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in KINDS:
         raise ModelError(
-            f"{path}: meshes are read from .stl, .obj, .ply, .off, .glb and .gltf files, not from .{kind}"
+            f"{path}: meshes are read from .stl, .obj, .ply, .off, .glb, .gltf and .dae files, not from .{kind}"
         )
     data = _bytes(path)
     wrong = {"stl": _stl, "ply": _ply, "obj": _obj}.get(kind, _too_much_text)(data if kind != "glb" else b"")
@@ -47,6 +50,8 @@ def read_triangles(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]
     try:
         if kind in ("glb", "gltf"):
             vertices, faces = gltf.triangles(data)
+        elif kind == "dae":
+            vertices, faces = collada.triangles(data)
         elif kind == "stl" and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
             vertices, faces = _binary_stl(data)
         else:

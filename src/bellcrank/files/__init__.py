@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelFileError", "dumps", "load", "loads", "save", "schema"]
 
+HDF5 = b"\x89HDF"
+"""How files of results begin."""
+
 
 def load(path: str | PathLike[str]) -> System:
     """The system a model file describes."""
@@ -33,6 +36,8 @@ def read_text(path: str | PathLike[str]) -> str:
     name = str(path)
     with Path(path).open("rb") as file:
         data = file.read(MAX_BYTES + 1)
+    if data.startswith(HDF5):
+        raise ModelFileError("this is no model file; load_result reads results", name, 1, 1)
     if len(data) > MAX_BYTES:
         raise ModelFileError(f"the file is larger than {MAX_BYTES // 2**20} MiB", name, 1, 1)
     try:

@@ -35,7 +35,10 @@ class Variable:
 
 
 def variables(contents: Contents) -> list[Variable]:
-    """Time, parameters and inputs, the motion, its rates, the outputs: in the order that the C text counts them."""
+    """Time, parameters and inputs, the motion, its rates, the outputs: in the order that the C text counts them.
+
+    Runs by steps have no rates: nobody else integrates them.
+    """
     system = contents.mechanism.system
     values = dict(
         zip(contents.mechanism.mechanics.parameters, contents.mechanism.parameter_values, strict=True)
@@ -53,7 +56,10 @@ def variables(contents: Contents) -> list[Variable]:
         Variable(name, "local", "continuous", "", float(value), "exact")
         for (name, _), value in zip(names, start, strict=True)
     ]
-    found += [Variable(rate, "local", "continuous", rate_of=first + k) for k, (_, rate) in enumerate(names)]
+    if contents.steps is None:
+        found += [
+            Variable(rate, "local", "continuous", rate_of=first + k) for k, (_, rate) in enumerate(names)
+        ]
     taken = {v.name for v in found}
     for output in contents.outputs:
         # A parameter may bear the name of a quantity.
@@ -73,14 +79,11 @@ def description(contents: Contents, version: str, token: str) -> bytes:
             SubElement(SubElement(parent, "Unit", name=unit), "BaseUnit", base)
     logs = SubElement(root, "LogCategories")
     SubElement(logs, "Category", name="logStatusError", description="why a call failed")
-    stop = repr(contents.mechanism.start.t + contents.duration)
-    SubElement(
-        root,
-        "DefaultExperiment",
-        startTime=repr(contents.mechanism.start.t),
-        stopTime=stop,
-        tolerance=repr(contents.tolerance),
-    )
+    start = contents.mechanism.start.t
+    experiment = {"startTime": repr(start), "stopTime": repr(start + contents.duration)}
+    if contents.steps is None:
+        experiment["tolerance"] = repr(contents.tolerance)
+    SubElement(root, "DefaultExperiment", experiment)
     _variables(root, found, set(units), version == "2.0")
     text: bytes = tostring(root, encoding="UTF-8", xml_declaration=True)
     return text
@@ -95,24 +98,23 @@ def _root(contents: Contents, version: str, token: str) -> Element:
         "variableNamingConvention": "flat",
     }
     abilities = {"modelIdentifier": name, "canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
+    stepped = contents.steps is not None
     if version == "2.0":
-        indicators = str(contents.contacts)
+        indicators = str(0 if stepped else contents.contacts)
         root = Element("fmiModelDescription", about | {"guid": token, "numberOfEventIndicators": indicators})
         abilities = {key.replace("State", "state"): value for key, value in abilities.items()}
-        exchange = SubElement(root, "ModelExchange", abilities | {"providesDirectionalDerivative": "true"})
-        stepped = SubElement(
-            root,
-            "CoSimulation",
-            abilities
-            | {"canHandleVariableCommunicationStepSize": "true", "providesDirectionalDerivative": "true"},
-        )
-        for kind in (exchange, stepped):
-            SubElement(SubElement(kind, "SourceFiles"), "File", name="all.c")
-        return root
-    root = Element("fmiModelDescription", about | {"instantiationToken": token})
-    abilities |= {"providesDirectionalDerivatives": "true"}
-    SubElement(root, "ModelExchange", abilities)
-    SubElement(root, "CoSimulation", abilities | {"canHandleVariableCommunicationStepSize": "true"})
+        derivatives = "providesDirectionalDerivative"
+    else:
+        root = Element("fmiModelDescription", about | {"instantiationToken": token})
+        derivatives = "providesDirectionalDerivatives"
+    kinds = {"CoSimulation": {"canHandleVariableCommunicationStepSize": "true"}}
+    if not stepped:
+        kinds = {"ModelExchange": {}} | kinds
+        abilities[derivatives] = "true"
+    for kind, more in kinds.items():
+        element = SubElement(root, kind, abilities | more)
+        if version == "2.0":
+            SubElement(SubElement(element, "SourceFiles"), "File", name="all.c")
     return root
 
 

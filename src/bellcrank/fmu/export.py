@@ -14,10 +14,11 @@ from bellcrank.errors import ModelError, unknown_name
 from bellcrank.fmu.compilers import PLATFORMS, build, check_platforms
 from bellcrank.fmu.description import BUILD, description, identifier
 from bellcrank.fmu.programs import check_inputs, default_outputs, outputs_of, partitions_met, programs
+from bellcrank.fmu.signals import moving, signals_of
+from bellcrank.fmu.steps import Stepping, stepped_programs
 from bellcrank.fmu.text import Contents, model_text
 from bellcrank.integrate.methods import AUTO, METHODS, adaptive
 from bellcrank.mechanism import Mechanism
-from bellcrank.mechanism.export import check_exportable
 from bellcrank.run.simulation import check_options
 from bellcrank.run.touch import begun, followed
 
@@ -36,23 +37,27 @@ def export_fmu(
     duration: float = 10.0,
     tolerance: float = 1e-8,
     integrator: str = AUTO,
+    step: float = 0.0,
     platforms: Sequence[str] = ("this",),
     name: str | None = None,
 ) -> Path:
     """Write a mechanism as an FMU of FMI `version` ("2.0" or "3.0"); returns its path.
 
-    inputs: parameters that the other program drives; all others are its parameters. outputs: quantities by name
-    (default: coordinates of joints, positions and velocities of bodies). duration: how long a run is by default [s]; a
-    mechanism with loops is followed that long, to have the partitions that it takes. tolerance, integrator: of
-    co-simulation. platforms: for which the file has binaries, "this" or of :data:`PLATFORMS`; the sources are in the
-    file in any case. name: of the model (default: the system's).
+    inputs: parameters that the other program drives; all others are its parameters. One that drivers follow has two
+    more inputs beside it, ``NAME rate`` and ``NAME acceleration``, for the speeds of what it moves. outputs: quantities
+    by name (default: coordinates of joints, positions and velocities of bodies). duration: how long a run is by default
+    [s]; a mechanism with loops or impacts is followed that long, to have the partitions that it takes. tolerance,
+    integrator: of co-simulation. step: length of steps [s], for contacts that strike: co-simulation runs by steps then,
+    as ``simulate(..., impacts="stepping", step=...)`` does. platforms: for which the file has binaries, "this" or of
+    :data:`PLATFORMS`; the sources are in the file in any case. name: of the model (default: the system's).
 
     Model exchange and co-simulation run the same equations; co-simulation has the integrator of this package, with its
-    events and changes of partition. Contacts in the continuous treatment go along; impacts cannot.
+    events and changes of partition. Contacts in the continuous treatment go along in both; impacts by steps, in
+    co-simulation.
     """
     if version not in VERSIONS:
         raise unknown_name("FMI version", str(version), VERSIONS)
-    check_options(integrator, tolerance, 0.0, 1.0, (), ())
+    check_options(integrator, tolerance, step, 1.0, (), ())
     if integrator not in METHODS:
         raise unknown_name("integrator", integrator, METHODS)
     if not adaptive(integrator):
@@ -64,22 +69,50 @@ def export_fmu(
     if isinstance(inputs, str) or isinstance(outputs, str):
         raise ModelError("inputs and outputs are lists of names, such as ['force']")
     targets = check_platforms(platforms, version)
-    check_exportable(mechanism)
+    _check_steps(mechanism, integrator, step)
     if followed(mechanism):
         mechanism = begun(mechanism)
     check_inputs(mechanism, inputs)
+    signals = signals_of(mechanism, inputs)
+    mechanism = moving(mechanism, signals)
+    inputs = [*inputs, *(name for s in signals for name in s.given[1:])]
     names = default_outputs(mechanism) if outputs is None else list(outputs)
+    steps = Stepping(mechanism, step, duration) if step else None
+    if steps is not None:
+        parts = [stepped_programs(mechanism, p, names) for p in steps.partitions]
+    else:
+        parts = [programs(mechanism, p, names) for p in partitions_met(mechanism, duration, tolerance)]
     contents = Contents(
         mechanism,
         name or mechanism.system.name,
-        [programs(mechanism, p, names) for p in partitions_met(mechanism, duration, tolerance)],
+        parts,
         outputs_of(mechanism, names),
-        list(inputs),
+        inputs,
         duration,
         tolerance,
         integrator,
+        steps,
+        signals,
     )
     return _write(Path(path), contents, version, targets)
+
+
+def _check_steps(mechanism: Mechanism, integrator: str, step: float) -> None:
+    """Raise where contacts strike and no step is given, or a step and an integrator."""
+    if step and integrator != AUTO:
+        raise ModelError(
+            f"integrator={integrator!r} and step= exclude each other: runs by steps have their own"
+        )
+    system = mechanism.system
+    struck = [*system.contacts.values(), *system.collisions.values()]
+    if struck and not step:
+        raise ModelError(
+            f"contact {struck[0].name!r} strikes: give the length of steps [s], step=1e-3 or --step 1e-3, for an "
+            "FMU that solves impacts by steps; or make all contacts forces by treatment='continuous', limits "
+            "by stiffness="
+        )
+    if step and not struck:
+        raise ModelError("step= is for contacts that strike, and nothing strikes here; leave it out")
 
 
 def _write(target: Path, contents: Contents, version: str, platforms: Sequence[str]) -> Path:
@@ -89,13 +122,12 @@ def _write(target: Path, contents: Contents, version: str, platforms: Sequence[s
     about = description(contents, version, token)
     api = VERSIONS[version]
     shipped = files("bellcrank.fmu") / "sources"
+    run = "run.c" if contents.steps is None else "steps.c"
+    order = ("model.c", "motion.c", "signals.c", run, "component.c", f"{api}.c")
     sources = {"model.c": text.encode()}
     for item in sorted(shipped.iterdir(), key=lambda i: i.name):
-        if item.name in ("run.c", "component.c", f"{api}.c") or (
-            item.name.startswith(api) and item.name.endswith(".h")
-        ):
+        if item.name in order or (item.name.startswith(api) and item.name.endswith(".h")):
             sources[item.name] = item.read_bytes()
-    order = ("model.c", "run.c", "component.c", f"{api}.c")
     included = [f'#include "{part}"' for part in order]
     sources["all.c"] = "\n".join([f'#define BC_TOKEN "{token}"', *included, ""]).encode()
     entries = {"modelDescription.xml": about} | {f"sources/{name}": data for name, data in sources.items()}

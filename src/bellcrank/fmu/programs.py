@@ -15,6 +15,7 @@ from bellcrank.mechanism.traced import Traced
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.functions import reachable
 from bellcrank.program.program import Program
+from bellcrank.program.trace import Scalar
 from bellcrank.quantities.quantities import Quantities
 from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.quantities.traceable import Traceable
@@ -37,12 +38,13 @@ class Programs:
     """The programs of one partition, each of [t, y, p]; tangents take [t, y, p] and a direction behind it.
 
     motion: to the rates of positions and first-order states, then of all speeds. speeds: to all speeds. project: see
-    :meth:`~bellcrank.Mechanism.projection`. None where there is nothing to compute.
+    :meth:`~bellcrank.Mechanism.projection`. outputs: in runs by steps the forces of contacts come behind its inputs.
+    None where there is nothing to compute.
     """
 
     partition: Partition
     motion: Program
-    motion_tangent: Program
+    motion_tangent: Program | None
     speeds: Program
     project: Program | None
     outputs: Program | None
@@ -79,13 +81,19 @@ def output_program(mechanism: Mechanism, traced: Traced, names: Sequence[str]) -
     """[t, y, p] to quantities, accelerations and reactions among them."""
     eq = traced.equations
     s = Snapshot.on(mechanism.system, mechanism.tree, mechanism.mechanics, eq.kin, eq.t, eq.graph)
-    found = [_parts(Quantities(s), name) for name in names]
-    known = {node.id: value for node, value in zip(s.du, traced.du, strict=True)}
-    if any(quantity.needs_multipliers for quantity, _ in found):
+    values, needs_multipliers = values_of(s, names)
+    known: dict[int, Scalar] = {node.id: value for node, value in zip(s.du, traced.du, strict=True)}
+    if needs_multipliers:
         # M du + Phi^T lambda = Q, and reactions follow from mu = -lambda.
         known |= {node.id: -x for node, x in zip(s.mu, traced.multipliers.outputs, strict=True)}
-    values = [quantity.trace()[i] for quantity, places in found for i in places]
     return Program.of(eq.inputs, substituted(values, known), "outputs")
+
+
+def values_of(s: Snapshot, names: Sequence[str]) -> tuple[list[Scalar], bool]:
+    """Quantities of a state, component by component, and whether they need the multipliers of the loops."""
+    found = [_parts(Quantities(s), name) for name in names]
+    values = [quantity.trace()[i] for quantity, places in found for i in places]
+    return values, any(quantity.needs_multipliers for quantity, _ in found)
 
 
 def outputs_of(mechanism: Mechanism, names: Sequence[str]) -> list[Output]:
@@ -119,17 +127,19 @@ def default_outputs(mechanism: Mechanism) -> list[str]:
 
 
 def check_inputs(mechanism: Mechanism, names: Sequence[str]) -> None:
-    """Raise where an input is no parameter, or would move the loops."""
+    """Raise where an input is no parameter, or would move the loops otherwise than by drivers."""
     known = mechanism.system.parameters.own()
     residuals = mechanism.traced().full.outputs[2 * mechanism.linkage.speeds :]
-    used = {node.args[0] for node in reachable(list(residuals)) if node.op == "input"}
+    owners = [c.name for c in mechanism.mechanics.constraints for _ in range(c.size)]
+    fixed = [e for e, owner in zip(residuals, owners, strict=True) if owner not in mechanism.system.drivers]
+    used = {node.args[0] for node in reachable(fixed) if node.op == "input"}
     for name in names:
         if name not in known:
             raise unknown_name("parameter to be an input", name, known)
         if name in used:
             raise ModelError(
-                f"parameter {name!r} is part of a loop or of a driver, so an input of that name would move bodies "
-                "without a speed; let the input enter through a force, or leave it a parameter"
+                f"parameter {name!r} is part of a loop, so an input of that name would move bodies without a speed; "
+                "let the input enter through a force or a driver, or leave it a parameter"
             )
 
 

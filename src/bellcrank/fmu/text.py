@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from bellcrank.fmu.programs import Output, Programs
+from bellcrank.fmu.signals import Signal
+from bellcrank.fmu.steps import Stepping
+from bellcrank.impacts.moreau import advance
 from bellcrank.integrate import layout
 from bellcrank.integrate.auto import explicit
 from bellcrank.integrate.beginning import begin
@@ -55,6 +59,8 @@ static void p{k}_rates(const double *x, double *y) {{
   for (i = 0; i < {positions}; ++i) y[i] = out[i];
   for (i = 0; i < {free}; ++i) y[{positions} + i] = out[{positions} + p{k}_independent[i]];
 }}
+"""
+TANGENT = """\
 static void p{k}_tangent(const double *x, double *y) {{
   double out[2 * {moving} + 1];
   int i, half;
@@ -67,14 +73,15 @@ static void p{k}_tangent(const double *x, double *y) {{
   }}
 }}
 """
-"""What an integrator asks for: the rates of the positions and of the independent speeds."""
+"""What an integrator asks for: the rates of the positions and of the independent speeds, and their derivatives."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
     """What goes into an FMU.
 
-    inputs: Parameters that are inputs.
+    inputs: Parameters that are inputs. steps: Of a run with impacts, which is for co-simulation alone. signals: Inputs
+    that drivers follow.
     """
 
     mechanism: Mechanism
@@ -85,6 +92,8 @@ class Contents:
     duration: float
     tolerance: float
     integrator: str
+    steps: Stepping | None = None
+    signals: Sequence[Signal] = ()
 
     @property
     def visible(self) -> list[str]:
@@ -101,6 +110,7 @@ def model_text(contents: Contents) -> str:
     """The file ``model.c``."""
     m = contents.mechanism
     every = [program for p in contents.partitions for program in p.named().values() if program is not None]
+    beside = contents.steps.programs() if contents.steps is not None else {}
     parts = [
         f"/* {c.comment(contents.name)}, written by Bellcrank. */",
         c.HEAD,
@@ -109,7 +119,8 @@ def model_text(contents: Contents) -> str:
         # Entries need the words of the loop language whether or not a program calls a routine.
         loops_c.WORDS.format(static="static", real="double"),
         TYPES,
-        c.helpers(every),
+        c.helpers([*every, *beside.values()]),
+        *(c.functions(program, name, public="static ") for name, program in beside.items()),
     ]
     rows = []
     for k, p in enumerate(contents.partitions):
@@ -118,13 +129,20 @@ def model_text(contents: Contents) -> str:
                 parts.append(c.functions(program, f"p{k}_{name}", public="static "))
         independent = ", ".join(str(i) for i in p.partition.independent) or "0"
         parts.append(f"static const int p{k}_independent[] = {{{independent}}};")
-        parts.append(RATES.format(k=k, positions=m.linkage.positions, moving=m.linkage.positions + m.linkage.speeds,
-                                  free=len(p.partition.independent)))  # fmt: skip
+        derived = p.motion_tangent is not None
+        parts.append((RATES + TANGENT * derived).format(
+            k=k, positions=m.linkage.positions, moving=m.linkage.positions + m.linkage.speeds,
+            free=len(p.partition.independent)))  # fmt: skip
         kernels = [f"p{k}_{name}" if program is not None else "0" for name, program in p.named().items()]
-        rows.append(f"{{{', '.join(kernels)}, p{k}_rates, p{k}_tangent, p{k}_independent}}")
+        tangent = f"p{k}_tangent" if derived else "0"
+        rows.append(f"{{{', '.join(kernels)}, p{k}_rates, {tangent}, p{k}_independent}}")
     parts.append(f"static const Partition PARTITIONS[] = {{{', '.join(rows)}}};")
-    parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search"), _entry(change, "bc_change")]
-    parts += _methods(contents)
+    if contents.steps is not None:
+        parts += [_entry(advance, "bc_advance"), *contents.steps.text()]
+    else:
+        parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search"), _entry(change, "bc_change")]
+        parts += _methods(contents)
+        parts += [f"#define AT_{name} {value}" for name, value in vars(layout).items() if name.isupper()]
     parts += _events(contents)
     parts += _numbers(contents)
     sizes = {
@@ -137,6 +155,9 @@ def model_text(contents: Contents) -> str:
         "BC_CONTACTS": contents.contacts,
         "BC_EVENTS": len(touch_events(m)),
         "BC_PARTITIONS": len(contents.partitions),
+        "BC_FORCES": 0 if contents.steps is None else contents.steps.forces,
+        "BC_EXCHANGE": int(contents.steps is None),
+        "BC_SIGNALS": len(contents.signals),
     }
     limits = {
         "BC_POSITION_TOLERANCE": 1e-11 * m.length_scale,
@@ -147,10 +168,10 @@ def model_text(contents: Contents) -> str:
     }
     parts += [f"#define {name} {value}" for name, value in sizes.items()]
     parts += [f"#define {name} {float(value)!r}" for name, value in limits.items()]
-    parts += [f"#define AT_{name} {value}" for name, value in vars(layout).items() if name.isupper()]
     return "\n".join(parts) + "\n"
 
 
+@cache
 def _entry(entry: Entry, name: str) -> str:
     """An entry of the loop language as the C function ``long long name(char *words)``."""
     module = Module()
@@ -257,7 +278,13 @@ def _events(contents: Contents) -> list[str]:
 def _numbers(contents: Contents) -> list[str]:
     start = ", ".join(repr(float(v)) for v in start_motion(contents.mechanism)) or "0.0"
     values = ", ".join(repr(float(v)) for v in contents.mechanism.parameter_values) or "0.0"
+    places = {name: k for k, name in enumerate(contents.mechanism.mechanics.parameters)}
+    owner = {name: k for k, signal in enumerate(contents.signals) for name in signal.given}
+    owners = ", ".join(str(owner.get(name, -1)) for name in contents.visible)
+    signals = [", ".join(str(places[name]) for name in (*s.given, *s.led)) for s in contents.signals]
     return [
+        f"static const int SIGNAL_OF[] = {{{owners or '-1'}}};",
+        f"static const int SIGNALS[][8] = {{{', '.join(f'{{{row}}}' for row in signals) or '{0}'}}};",
         f"static const double BC_START[] = {{{start}}};",
         f"static const double BC_VALUES[] = {{{values}}};",
     ]
@@ -270,12 +297,7 @@ def start_motion(mechanism: Mechanism) -> np.ndarray:
 
 def motion_names(mechanism: Mechanism) -> list[tuple[str, str]]:
     """Names of positions, first-order states and all speeds, and of their rates."""
-    links = mechanism.linkage.links
-    found = []
-    for link in links:
-        found += [f"position {i} of {link.name}" for i in range(len(link.own_positions))]
-    found += [f"state {name}" for name in mechanism.linkage.states]
-    found += [f"rate of {name}" for name in mechanism.speed_names]
+    found = [*mechanism.linkage.position_names, *(f"rate of {name}" for name in mechanism.speed_names)]
     return [(name, f"der({name})") for name in found]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.program.loops import Ints, Ints2, Reals, Records, compiled
 
@@ -129,12 +130,12 @@ def end_step(w: Changes, time: float) -> None:
         w.table[slot], w.slots[k] = k, slot
 
 
-def carry_on(w: Changes, before: Changes) -> None:
+def carry_on(
+    w: Changes, known: NDArray[np.int64], since: NDArray[np.float64], now: NDArray[np.int64]
+) -> None:
     """Take the contacts that last from arrays of another size."""
-    count = int(before.counts[KNOWN])
-    w.counts[KNOWN] = count
-    w.known[:count], w.since[:count] = before.known[:count], before.since[:count]
-    w.now[:count] = before.now[:count]
+    count = w.counts[KNOWN] = len(known)
+    w.known[:count], w.since[:count], w.now[:count] = known, since, now
     for k in range(count):
         slot = place_of(w, int(w.known[k, _KEY]))
         w.table[slot], w.slots[k] = k, slot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from bellcrank.integrate.events import RATE
+from bellcrank.integrate.crossings import RATE
 from bellcrank.mechanics.contacts import ContactPair, along
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.trace import Scalar

@@ -88,9 +88,8 @@ class Placed:
         self.first: Index = np.array(first, np.int64)
         self.begin: Index = np.array(begin, np.int64)
         self.twists: Index = np.array(twists, np.int64).reshape(-1, 2)
-        self.kernel: Kernel = compile_program(
-            Program.of([t, *q, *v.values(), *parameters], outputs, "frames of contacts")
-        )
+        self.program = Program.of([t, *q, *v.values(), *parameters], outputs, "frames of contacts")
+        self.kernel: Kernel = compile_program(self.program)
 
     def nodes(self) -> list[Index]:
         """Speeds that the mass matrix or a frame couples, set by set."""
@@ -167,7 +166,8 @@ class Meeting:
             outputs += [found.distance, *found.normal, *found.point_a, *found.point_b]
         inputs = [*x, *sizes, *angle, *memory]
         self.spots, self.inputs = len(spots), len(inputs)
-        self.kernel: Kernel = compile_program(Program.of(inputs, outputs, "closest points"))
+        self.program = Program.of(inputs, outputs, "closest points")
+        self.kernel: Kernel = compile_program(self.program)
 
 
 def shape_key(shape: Any) -> Hashable:

@@ -245,7 +245,8 @@ class Patch:
         x = [graph.input(f"x.{i}") for i in range(INPUTS)]
         _, numbers = routine(x)
         self.spots, self.inputs = POINTS, INPUTS
-        self.kernel: Kernel = compile_program(Program.of(x, list(numbers), "patch of contact"))
+        self.program = Program.of(x, list(numbers), "patch of contact")
+        self.kernel: Kernel = compile_program(self.program)
 
 
 def points_of(shape: Shape, other: Shape) -> Surface:

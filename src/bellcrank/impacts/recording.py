@@ -114,11 +114,33 @@ class Pieces:
         )
 
 
-class ContactRecorder(Recorder):
+class ForceRecorder(Recorder):
+    """Writes contact forces beside the motion. width: How many numbers they are at an output."""
+
+    def __init__(self, path: str | PathLike[str], header: Header, width: int) -> None:
+        super().__init__(path, header)
+        self.width = width
+
+    def _lay_out(self, file: Any, stored: Stored | None) -> None:
+        layout.add_table(file, layout.FORCES, self.width)
+        if stored is not None and stored.contact_forces is not None:
+            layout.extend(file[layout.FORCES], stored.contact_forces)
+
+    def add(self, times: Array, rows: Sequence[Array], happened: Sequence[Happening]) -> None:
+        """Outputs after those the file has, and all events so far."""
+        q, u, du, p, forces = rows
+        layout.extend(self._file[layout.FORCES], forces)
+        layout.append(self._file, times, q, u, du, p)
+        layout.append_events(self._file, self.header, happened[self.events :])
+        self.outputs += len(times)
+        self.events = len(happened)
+
+
+class ContactRecorder(ForceRecorder):
     """Writes a run with contacts into its file, within segments and between them."""
 
     def __init__(self, path: str | PathLike[str], header: Header, contacts: Contacts) -> None:
-        super().__init__(path, header)
+        super().__init__(path, header, 3 * len(contacts.names))
         self.contacts = contacts
 
     @staticmethod
@@ -132,20 +154,6 @@ class ContactRecorder(Recorder):
         record = ContactRecorder(path, header, contacts)
         record.begin()
         return record
-
-    def _lay_out(self, file: Any, stored: Stored | None) -> None:
-        layout.add_table(file, layout.FORCES, 3 * len(self.contacts.names))
-        if stored is not None and stored.contact_forces is not None:
-            layout.extend(file[layout.FORCES], stored.contact_forces)
-
-    def add(self, times: Array, rows: Sequence[Array], happened: Sequence[Happening]) -> None:
-        """Outputs after those the file has, and all events so far."""
-        q, u, du, p, forces = rows
-        layout.extend(self._file[layout.FORCES], forces)
-        layout.append(self._file, times, q, u, du, p)
-        layout.append_events(self._file, self.header, happened[self.events :])
-        self.outputs += len(times)
-        self.events = len(happened)
 
     def add_segments(self, whole: Pieces) -> None:
         """The outputs of segments that have come to their end."""
@@ -265,6 +273,10 @@ def resume_with_contacts(
 
     header = stored.header
     settings = header.settings["contacts"]
+    if settings.get("stepping"):
+        from bellcrank.impacts.step_recording import resume_by_steps
+
+        return resume_by_steps(path, stored, options, events, controllers, progress)
     size = settings["queue_size"]
     timing = Timing(None if size is None else int(size), Propagation(str(settings["propagation"])))
     mechanism, integrator = header.mechanism(), str(header.settings["integrator"])
@@ -275,7 +287,7 @@ def resume_with_contacts(
     if not stored.checkpoint:
         record.begin(shortened(stored, 0, 0))
         return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record)
-    stored = cut(_with_forces(stored, len(contacts.names)))
+    stored = cut(with_forces(stored, record.width))
     record.begin(stored)
     arrays, about = layout.unpacked(stored.checkpoint)
     of_contacts = about["contacts"]
@@ -313,12 +325,12 @@ def resume_with_contacts(
         return drive(setup, contacts, whole, following, record, standing)
 
 
-def _with_forces(stored: Stored, contacts: int) -> Stored:
+def with_forces(stored: Stored, width: int) -> Stored:
     """With the contact forces in their table, also where the run came to an end of some kind."""
     if stored.contact_forces is not None:
         return stored
     forces = layout.unpacked(stored.contacts)[0].get("forces") if stored.contacts else None
-    if forces is None or forces.shape != (len(stored.time), 3 * contacts):
+    if forces is None or forces.shape != (len(stored.time), width):
         raise ResultFileError("the contact forces of the file do not fit its outputs")
     return replace(stored, contact_forces=np.asarray(forces, dtype=float))
 

@@ -85,12 +85,12 @@ def simulate_with_contacts(
         from bellcrank.impacts.stepping import simulate_by_steps
 
         timing.check_step(options.fixed_step)
-        _check_stepping(save, watch)
-        return simulate_by_steps(mechanism, times, options.fixed_step, events, controllers, progress)
+        return simulate_by_steps(mechanism, times, options, events, controllers, progress, save, watch)
     if mechanism.system.collisions:
         group = next(iter(mechanism.system.collisions.values()))
         raise ModelError(
-            f"{group.who} is solved by steps: add impacts='stepping' and step= [s], e.g. step=1e-3"
+            f"{group.who} is solved by steps: add impacts='stepping' and step= [s], e.g. step=1e-3; in "
+            "a shell --impacts stepping --step 1e-3"
         )
     contacts = Contacts.of(mechanism, timing.propagation, options.rtol)
     setup = Setup(mechanism, integrator, times, options, tuple(events), tuple(controllers), progress, timing)
@@ -101,15 +101,6 @@ def simulate_with_contacts(
         record = ContactRecorder.new(save, setup, contacts)
     watched = Watch(watch) if watch is not None else None
     return drive(setup, contacts, Pieces(mechanism, contacts), begin(contacts), record, watched=watched)
-
-
-def _check_stepping(save: object, watch: object) -> None:
-    """Refuse what runs by steps do not take."""
-    for name, given in (("save", save), ("watch", watch)):
-        if given is not None:
-            raise ModelError(
-                f"impacts='stepping' knows no {name}=; leave it out, and keep the result with result.save(...)"
-            )
 
 
 def begin(contacts: Contacts) -> Next:
@@ -133,7 +124,7 @@ def drive(
 ) -> Result:
     """Segment after segment. standing: Where the first one was, in a run that is gone on with."""
     times = setup.times
-    stretches = Stretches(contacts, whole.report().stepped if whole.pieces else ())
+    stretches = Stretches(contacts, setup.options, whole.report().stepped if whole.pieces else ())
     try:
         while True:
             stalled = contacts.clock.changed(following.state.t)

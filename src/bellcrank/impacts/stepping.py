@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +18,20 @@ from numpy.typing import NDArray
 from bellcrank.base.progress_bar import ProgressBar
 from bellcrank.errors import ModelError
 from bellcrank.impacts import moreau
-from bellcrank.impacts.changes import LOGGED, NAMES, carry_on
+from bellcrank.impacts.changes import KNOWN, LOGGED, NAMES, carry_on
 from bellcrank.impacts.checks import check_apart, check_dimensions, check_movable
 from bellcrank.impacts.cones import CONTACTS
 from bellcrank.impacts.errors import ContactError
 from bellcrank.impacts.scene import Parts, scene_of
+from bellcrank.integrate import Options
 from bellcrank.mechanism import Mechanism, State
 from bellcrank.program.loops.entry import Bound
 from bellcrank.program.made import Table
 from bellcrank.program.preparing import WorkTime
 from bellcrank.result.impact_table import ContactChange, ContactRecord, ImpactRecord, ImpactTable
-from bellcrank.result.result import Result, RunReport
+from bellcrank.result.result import STEPS, Result, RunReport
 from bellcrank.run.run import Run
+from bellcrank.run.watching import Watch
 
 if TYPE_CHECKING:
     from bellcrank.run.events import Controller, Event
@@ -45,7 +48,27 @@ EVALUATIONS = 8
 UNFIT = 0.05
 """Margin of the loops below which other speeds become independent; that of the integrators."""
 
+Row = tuple[Array, Array, Array, Array]
+"""Positions, speeds, their rates and contact forces at an output."""
+
 PROGRAMS: Table[Hashable, dict[Hashable, object]] = Table("of stepped contacts")
+
+
+REMEMBERED = "keys", "impulse", "after", "turn"
+"""Of the contacts of the step before."""
+
+
+class Writing(Protocol):
+    """Receives the outputs of a run by steps and its end."""
+
+    def add_output(self, run: SteppedRun, times: Array, seconds: float) -> None:
+        """Called at every output. seconds: That the run has taken."""
+
+    def finish(self, result: Result, complete: bool) -> None:
+        """Called at the end of the run."""
+
+    def close(self) -> None:
+        """Called before that, also after an error."""
 
 
 class SteppedRun(Run):
@@ -81,6 +104,8 @@ class SteppedRun(Run):
         self.repartitions: list[float] = []
         self.stopped = False
         self.advancing: Bound | None = None
+        self.reached: list[Row] = []
+        self.parameters_before = np.zeros((0, len(mechanism.parameter_values)))
         self.samples, self.calls = [self._sample(c) for c in self.controllers], [0] * len(self.controllers)
         self._enter(mechanism.start, np.array(mechanism.parameter_values))
 
@@ -103,6 +128,18 @@ class SteppedRun(Run):
             self.scene = scene_of(self.parts, self.machine, self.room)
         self.scene.x[:] = np.concatenate([[state.t], self.machine.pack(state.q, state.u), p])
 
+    def enter(self, x: Array, known: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from where the memory of another run was, in the partition that was chosen there."""
+        if self.chosen is not None:
+            state, p = self.chosen
+            self.machine = self.machines.for_partition(self.mechanism.choose_partition(state, p.tolist()))
+        while self.room < len(known["keys"]):
+            self.room *= 2
+        with self.mechanism.compiled.lock:
+            self.scene = scene_of(self.parts, self.machine, self.room)
+        self.scene.x[:] = x
+        self.remember(known)
+
     def _advance(self, what: int, h: float, steps: int) -> int:
         """Steps, or a look at the state; with more room where contacts need it."""
         done = 0
@@ -120,47 +157,57 @@ class SteppedRun(Run):
 
     def _keep(self, before: moreau.Scene) -> None:
         """Go on with the records and the memory of another scene."""
-        log, old, memory, known = self.scene.log, before.log, self.scene.memory, before.memory
-        count = int(old.counters[moreau.RECENT])
-        for mine, its in (
-            (log.forces, old.forces),
-            (log.wrenches, old.wrenches),
-            (log.statistics, old.statistics),
-        ):
-            mine[:] = its
-        log.counters[moreau.RECENT] = count
-        memory.keys[:count], memory.impulse[:count] = known.keys[:count], known.impulse[:count]
-        memory.after[:count], memory.turn[:count] = known.after[:count], known.turn[:count]
+        self.scene.log.statistics[:] = before.log.statistics
+        self.remember(known_of(before))
+
+    def remember(self, known: Mapping[str, NDArray[Any]]) -> None:
+        """Know of the contacts what another scene did, :func:`known_of`."""
+        log, memory, changes = self.scene.log, self.scene.memory, self.scene.log.changes
+        log.forces[:], log.wrenches[:] = known["forces"], known["wrenches"]
+        count = log.counters[moreau.RECENT] = len(known["keys"])
+        for name in REMEMBERED:
+            getattr(memory, name)[:count] = known[name]
         for k in range(count):
             slot = moreau.remembered(memory, int(memory.keys[k]))
             memory.table[slot], memory.slots[k] = k, slot
-        carry_on(log.changes, old.changes)
+        carry_on(changes, known["known"], known["since"], known["now"])
 
-    def go_on(self, times: Array, progress: bool | None) -> Result:
-        """Step to the last output time."""
-        start, p = self.mechanism.start, np.array(self.mechanism.parameter_values)
+    def go_on(self, times: Array, progress: bool | None, record: Writing | None = None) -> Result:
+        """Step to the last output time. record: Hears of the outputs as they come."""
+        start, rows = self.mechanism.start, self.reached
         self.outputs = times
-        self.history.append((start.t, p.copy()))
-        self._check_start()
+        if not rows:
+            self.history.append((start.t, np.array(self.mechanism.parameter_values)))
+            self._check_start()
         bar = ProgressBar(float(times[-1]) - start.t, "stepping", progress)
-        rows: list[tuple[Array, Array, Array, Array]] = []
         clock, status = WorkTime(), "done"
         try:
-            for output in times:
+            for output in times[len(rows) :]:
                 self._go_to(float(output))
                 bar.show(float(self.scene.x[0]) - start.t, f"t = {self.scene.x[0]:.4g} s")
                 rows.append(self._row(rows))
                 if self.stopped:
                     status = "event"
                     break
+                if record is not None:
+                    record.add_output(self, times, self.seconds_before + clock.seconds)
+                if self.watch is not None and self.watch.due():
+                    self.watch.show(self._stepped(times, "running", clock.seconds))
         except KeyboardInterrupt:
             status = "interrupted"
         except ContactError as error:
-            error.result = self._stepped(times, rows, "step_underflow", clock.seconds)
+            error.result = self._stepped(times, "step_underflow", clock.seconds)
+            if record is not None:
+                record.finish(error.result, complete=False)
             raise
         finally:
             bar.close()
-        return self._stepped(times, rows, status, clock.seconds)
+            if record is not None:
+                record.close()
+        result = self._stepped(times, status, clock.seconds)
+        if record is not None:
+            record.finish(result, complete=status in ("done", "event"))
+        return result
 
     def _check_start(self) -> None:
         """Shapes may touch at the start, not overlap."""
@@ -246,9 +293,18 @@ class SteppedRun(Run):
         )
         if not hits:
             return
+        names = {event.name: k for k, event in enumerate(self.events)}
+        late = np.zeros(len(names))
+        for k in hits:
+            name, _, what = self.events[k].name.rpartition(": ")
+            rate = names.get(f"{name}: rate")
+            # A gap that closed in the step has not jumped, as it does where another place takes over: it is as deep as
+            # bodies move meanwhile, twice that for their acceleration.
+            if what == "touch" and rate is not None:
+                late[k] = -2.0 * self.before[1] * min(before[rate], after[rate], 0.0)
         x, linkage = self.scene.x, self.mechanism.linkage
         y, p = x[1 : 1 + linkage.positions + self.scene.n].copy(), self._parameters()
-        changed = self._met(float(x[0]), y, hits, p)
+        changed = self._met(float(x[0]), y, hits, p, late)
         if changed is None:
             return
         state, values, self.stopped = changed
@@ -278,12 +334,15 @@ class SteppedRun(Run):
         if partition != self.machine.partition:
             before = self.scene
             self.machine = self.machines.for_partition(partition)
+            if self.machine not in self.used:
+                self.used.append(self.machine)
             self.repartitions.append(state.t)
-            self._gather()
+            self.chosen = state, p
+            self.gather()
             self._enter(state, p)
             self._keep(before)
 
-    def _gather(self) -> None:
+    def gather(self) -> None:
         """Take what the present scene has counted."""
         statistics, mine = self.scene.log.statistics, self.statistics
         for k in (moreau.ITERATIONS, moreau.ACTIVE, moreau.UNSOLVED, moreau.LOWERED, moreau.SOLVED):
@@ -326,6 +385,11 @@ class SteppedRun(Run):
             None if r.number >= 0 else self.parts.places_of(r.a, r.b),
         )
 
+    @property
+    def force_numbers(self) -> int:
+        """How many numbers the contact forces are at an output."""
+        return len(self._forces())
+
     def _forces(self) -> Array:
         """Of the contacts of the model, then the wrenches on the places of groups."""
         place = {name: k for k, name in enumerate(self.mechanism.system.colliding)}
@@ -335,7 +399,7 @@ class SteppedRun(Run):
                 wrenches[place[name]] += wrench
         return np.concatenate([self.scene.log.forces.ravel(), wrenches.ravel()])
 
-    def _row(self, rows: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
+    def _row(self, rows: list[Row]) -> Row:
         """Positions without overlaps, speeds, their rates and contact forces; rates are those of the last step."""
         x, n = self.scene.x.copy(), self.mechanism.linkage.positions
         whole = self.mechanism.linkage.speeds
@@ -355,26 +419,33 @@ class SteppedRun(Run):
             rows[0][2][:], rows[0][3][:] = du, forces
         return q, u, du, forces
 
-    def _stepped(
-        self, times: Array, rows: list[tuple[Array, Array, Array, Array]], status: str, seconds: float
-    ) -> Result:
-        self._gather()
-        passed = times[: len(rows)].copy()
-        if status == "event":
-            passed[-1] = self.scene.x[0]
-        widths = self.mechanism.linkage.positions, self.mechanism.linkage.speeds
-        sizes = (*widths, widths[1], len(self._forces()))
-        q, u, du, forces = (
+    def tables(self, first: int) -> tuple[Array, ...]:
+        """What the rows hold, from one of them on."""
+        speeds, rows = self.mechanism.linkage.speeds, self.reached[first:]
+        sizes = self.mechanism.linkage.positions, speeds, speeds, len(self._forces())
+        return tuple(
             np.array([row[k] for row in rows]).reshape(len(rows), size) for k, size in enumerate(sizes)
         )
+
+    def parameters_at_outputs(self, times: Array) -> Array:
+        """Parameter values at all outputs so far."""
+        before = self.parameters_before
+        return np.vstack([before, self._parameters_at(times[len(before) :])])
+
+    def _stepped(self, times: Array, status: str, seconds: float) -> Result:
+        self.gather()
+        passed = times[: len(self.reached)].copy()
+        if status == "event":
+            passed[-1] = self.scene.x[0]
+        q, u, du, forces = self.tables(0)
         report = RunReport(
             status,
-            "moreau",
+            STEPS,
             str(self.machine.traced.formulation),
             self.steps,
             0,
             EVALUATIONS * self.steps,
-            seconds,
+            self.seconds_before + seconds,
             tuple(self.repartitions),
             residual=float(self.statistics[moreau.WORST]),
             unsolved=int(self.statistics[moreau.UNSOLVED]),
@@ -387,7 +458,7 @@ class SteppedRun(Run):
             q,
             u,
             du,
-            self._parameters_at(passed),
+            self.parameters_at_outputs(passed),
             report,
             tuple(self.met),
             impacts=table,
@@ -396,22 +467,45 @@ class SteppedRun(Run):
         )
 
 
+def known_of(scene: moreau.Scene) -> dict[str, NDArray[Any]]:
+    """What a step knows of the contacts of the steps before it."""
+    log, memory, changes = scene.log, scene.memory, scene.log.changes
+    count, lasting = int(log.counters[moreau.RECENT]), int(changes.counts[KNOWN])
+    found = {name: getattr(memory, name)[:count] for name in REMEMBERED}
+    found |= {name: getattr(changes, name)[:lasting] for name in ("known", "since", "now")}
+    return found | {"forces": log.forces, "wrenches": log.wrenches}
+
+
 def simulate_by_steps(
     mechanism: Mechanism,
     times: Array,
-    length: float,
+    options: Options,
     events: Sequence[Event],
     controllers: Sequence[Controller],
     progress: bool | None,
+    save: str | PathLike[str] | None = None,
+    watch: Callable[[Result], None] | None = None,
 ) -> Result:
-    """A run in steps of at most `length` seconds; warns where impulses of a step were not found to their tolerance."""
-    result = SteppedRun(mechanism, length, events, controllers).go_on(times, progress)
+    """A run in steps of at most the fixed step of the options; options of a run as for all others."""
+    run = SteppedRun(mechanism, options.fixed_step, events, controllers)
+    if watch is not None:
+        run.watch = Watch(watch)
+    record = None
+    if save is not None:
+        from bellcrank.impacts.step_recording import StepRecorder
+
+        record = StepRecorder.new(save, run, times, options)
+    return told(run.go_on(times, progress, record))
+
+
+def told(result: Result) -> Result:
+    """The result; warns where impulses of a step were not found to their tolerance."""
     run = result.run
     if run.unsolved:
         warnings.warn(
             f"in {run.unsolved} of {run.steps} steps the contact impulses miss their tolerance, at worst by "
             f"{run.residual:.1e} of the fastest speed of a contact; a shorter step= or less friction may help",
-            stacklevel=2,
+            stacklevel=3,
         )
     return result
 

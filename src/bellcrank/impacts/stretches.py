@@ -19,6 +19,8 @@ from bellcrank.impacts.contacts import HIDDEN, Contacts
 from bellcrank.impacts.segment import Next
 from bellcrank.impacts.stepping import SteppedRun
 from bellcrank.impacts.transitions import ready
+from bellcrank.integrate import Options
+from bellcrank.integrate.run import held_against
 from bellcrank.mechanism import State
 from bellcrank.result.impact_table import ContactChange
 from bellcrank.result.result import Result
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 STEP = 1e-3
-"""Length of a step, over the time in which bodies fall by their own size: a millionth of the size in height."""
+"""Longest step, over the time in which bodies fall by their own size: a millionth of the size in height."""
 FIRST = 20
 """Steps of the first stretch."""
 SOON = 10.0
@@ -38,13 +40,23 @@ SOON = 10.0
 NEAR = 2e-6
 """Gap over the unit of length up to which contacts touch after steps, which keep bodies apart to 5e-7 of their size and
 let them approach by what they fall in a step."""
+SHORTENED = 0.9
+"""Part of the step that would just do, as in the controllers of the integrators."""
+FAR_OFF = 0.1
+"""Least factor by which a step is shortened at once: an error so large does not follow its order yet."""
 
 
 class Stretches:
-    """Those of one run; taken: Begin and end [s], and why, of those before a run that is gone on with."""
+    """Those of one run.
 
-    def __init__(self, contacts: Contacts, taken: Sequence[tuple[float, float, str]] = ()) -> None:
-        self.contacts = contacts
+    options: Of the integrator, whose tolerance the free motion keeps. taken: Begin and end [s], and why, of those
+    before a run that is gone on with.
+    """
+
+    def __init__(
+        self, contacts: Contacts, options: Options, taken: Sequence[tuple[float, float, str]] = ()
+    ) -> None:
+        self.contacts, self.options = contacts, options
         self.length = STEP * min(pair.time for pair in contacts.pairs)
         self.steps, self.end = FIRST, -np.inf
         if taken:
@@ -67,6 +79,7 @@ class Stretches:
         end = min(now + self.steps * self.length, float(times[-1]))
         start = contacts.variant({}, begin.state, begin.p)
         run = SteppedRun(start, self.length, events, controllers)
+        run.length = self._resolved(run)
         wanted = times[(times >= now) & (times <= end)]
         piece = run.go_on(np.unique([now, *wanted, end]), False)
         stopped = piece.run.status == "event"
@@ -74,7 +87,7 @@ class Stretches:
         names = sorted(begin.modes) or sorted({r.contact for i in piece.impacts for r in i.contacts})
         reason = f"{why}; contacts {', '.join(map(repr, names))}"
         warnings.warn(
-            f"from t = {now:.9g} s to {self.end:.9g} s the run was taken by steps of {self.length:.2g} s: {reason}. "
+            f"from t = {now:.9g} s to {self.end:.9g} s the run was taken by steps of {run.length:.2g} s: {reason}. "
             "result.run.stepped lists all such stretches.",
             stacklevel=2,
         )
@@ -87,11 +100,42 @@ class Stretches:
             piece.run, method=f"{piece.run.method} for a stretch", stepped=((now, self.end, reason),)
         )
         whole.take(replace(_rows(piece, kept), run=report))
-        return self._after(
-            State(self.end, piece.q[-1], piece.u[-1]), np.array(piece.parameters[-1]), begin
-        ), stopped
+        reached = State(self.end, piece.q[-1], piece.u[-1])
+        return self._after(reached, np.array(piece.parameters[-1]), begin, run.length), stopped
 
-    def _after(self, state: State, p: Array, before: Next) -> Next:
+    def _resolved(self, run: SteppedRun) -> float:
+        """The longest step in which the motion between contacts keeps the tolerance, vibrations of members above all.
+
+        By doubling the step (Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", II.4) with the
+        midpoint rule, which the steps are where nothing touches.
+        """
+        start, p = run.mechanism.start, np.array(run.mechanism.parameter_values)
+        given = run.problem(start.q, start.u, start.t, p)
+        absolute, lengths = held_against(given.n, self.options, given.scales, given.sizes)
+        rates = run.machine.rates
+        if not np.isfinite(rates(np.concatenate([[start.t], given.y0, p]))).all():
+            return self.length
+
+        def after(h: float, steps: int) -> Array:
+            t, y = start.t, given.y0
+            for _ in range(steps):
+                half = y + 0.5 * h * rates(np.concatenate([[t], y, p]))
+                t, y = t + h, y + h * rates(np.concatenate([[t + 0.5 * h], half, p]))
+            return y
+
+        h = self.length
+        while True:
+            with np.errstate(all="ignore"):
+                once, twice = after(h, 1), after(0.5 * h, 2)
+                farther = np.maximum(np.abs(twice - lengths * given.y0), np.abs(given.y0 * ~lengths))
+                error = float(
+                    np.sqrt(np.mean(((once - twice) / (absolute + self.options.rtol * farther)) ** 2))
+                )
+            if error <= 1.0:
+                return h
+            h *= max(SHORTENED * error ** (-1.0 / 3.0), FAR_OFF) if np.isfinite(error) else FAR_OFF
+
+    def _after(self, state: State, p: Array, before: Next, step: float) -> Next:
         """Followed by events again: what touches strikes or lasts."""
         contacts = self.contacts
         gaps, rates = contacts.approach(state, p)
@@ -100,7 +144,7 @@ class Stretches:
             if gap <= NEAR * pair.length:
                 touching.append(pair.contact.name)
                 # What forces make of a step, and what a bounce that hides has.
-                if abs(rate) <= 2.0 * self.length * pair.speed / pair.time + HIDDEN * pair.speed:
+                if abs(rate) <= 2.0 * step * pair.speed / pair.time + HIDDEN * pair.speed:
                     slow.append(pair.contact.name)
         fast = [name for name in touching if name not in slow]
         after, staying = contacts.strike(state, p, fast) if fast else (state, [])

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.integrate.layout import (
+    DIRECTION,
     EVENTS,
     H_STEP,
+    N_EVENTS,
     PIECES,
     SAMPLES,
     T_NEW,
@@ -23,6 +25,11 @@ Ints = NDArray[np.int64]
 
 NOTHING = 2.0
 """A fraction of a step beyond its end: no event."""
+RATE = 2
+"""Direction of a function that is no event itself but the rate of the event function before it."""
+STEEPER = 2.0
+"""By which the rate of a gap may be steeper within a piece than at its ends. Between a fall and a rise at those rates
+it comes half as near as that of one of them alone, so the whole piece at twice the rate is four times the need."""
 
 
 @compiled
@@ -139,6 +146,23 @@ def leaving_sign(
     if value * at_start > 0.0 and abs(value - at_start) < abs(at_start):
         return fraction, value, np.sign(value)
     return fraction, value, np.sign(value - at_start)
+
+
+@compiled
+def clear(ints: Ints, reals: Floats, g: Floats, event: int, piece: int, side: float) -> bool:
+    """Whether a gap stays on its side of zero throughout a piece of the step, by its rates at both ends.
+
+    Gaps are functions that come with their rates, and those behind these, which watch the same gap.
+    """
+    rate = event + 1
+    if rate >= ints[N_EVENTS] or g[DIRECTION, rate] != RATE:
+        rate = event - 1
+        if rate < 0 or g[DIRECTION, rate] != RATE:
+            return False
+    row = SAMPLES + piece
+    nearest = min(side * g[row - 1, event], side * g[row, event])
+    steepest = max(abs(g[row - 1, rate]), abs(g[row, rate]))
+    return nearest > STEEPER * steepest * reals[H_STEP] / PIECES  # type: ignore[no-any-return]
 
 
 @compiled

@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.integrate.arrays import Arrays
-from bellcrank.integrate.crossings import NOTHING, deepest, dip, event_values, leaving_sign, locate
+from bellcrank.integrate.crossings import (
+    NOTHING,
+    RATE,
+    clear,
+    deepest,
+    dip,
+    event_values,
+    leaving_sign,
+    locate,
+)
 from bellcrank.integrate.layout import (
     DEEPEST,
     DIRECTION,
@@ -67,8 +76,6 @@ AT_ONCE = 1e-6
 """Fraction of a step within which events count as simultaneous."""
 NUDGE = 1e-3
 """Part of a step over which the slope of its dense output is taken."""
-RATE = 2
-"""Direction of a function that is no event itself but the rate of the event function before it."""
 CLOCK = 3
 """Direction of a function of time alone: both crossings count, and they say nothing of the motion."""
 
@@ -322,7 +329,7 @@ def next_event(addresses: Ints, ints: Ints, reals: Floats, x: Floats, v: Floats,
             high = b
             at_high = g[SAMPLES + piece, i]
             crossing = side * at_high < 0.0
-            if not crossing and side != 0.0:
+            if not crossing and side != 0.0 and not clear(ints, reals, g, i, piece, side):
                 high = dip(addresses, ints, reals, x, v, g, i, piece, start, side)
                 if high > 1.0 and i + 1 < n_events and g[DIRECTION, i + 1] == RATE:
                     falls = g[SAMPLES + piece - 1, i + 1]

@@ -149,6 +149,18 @@ class Linkage:
         """Whether any link has a quaternion to be kept unit."""
         return any(link.kind.has_quaternion for link in self.links)
 
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        """What the positions are called, no two alike."""
+        found = []
+        for link in self.links:
+            count = len(link.own_positions)
+            found += [
+                f"mode {i + 1} of {link.name}" if link.kind.modal else f"position {i} of {link.name}"
+                for i in range(count)
+            ]
+        return (*found, *(f"state {name}" for name in self.states))
+
     def position_inputs(self, graph: Graph) -> list[Expr]:
         """Inputs of a trace for all positions; those of states go by their names, as expressions know them."""
         own = self.positions - len(self.states)

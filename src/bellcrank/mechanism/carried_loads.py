@@ -66,8 +66,8 @@ def lagging_loads(mechanism: Mechanism) -> list[LaggingLoad]:
     return [LaggingLoad(first + k, state.lag) for k, state in enumerate(states) if state.follows is not None]
 
 
-def carried_loads(mechanism: Mechanism, partition: Partition) -> Program:
-    """[t, q, u_i, p, forces of contacts, wrenches of colliding groups] to the loads that follow reactions.
+def pressed(mechanism: Mechanism, partition: Partition) -> tuple[Equations, Snapshot, Sequence[Scalar]]:
+    """Equations of motion of [t, q, u_i, p, forces of contacts, wrenches of colliding groups], with accelerations.
 
     Forces on b and wrenches on the places of colliding groups in world axes, in the order of a snapshot: what a run
     knows of its lasting contacts, which are no part of the equations of the open mechanism.
@@ -94,8 +94,14 @@ def carried_loads(mechanism: Mechanism, partition: Partition) -> Program:
     reference = Reference(m.start.t, m.start.q.tolist(), m.start.u.tolist(), parameters)
     eq = Equations.traced(mechanics, partition, graph, reference)
     du = FORMULATIONS[Formulation.INDEPENDENT](eq)
-    s = Snapshot.on(m.system, m.tree, mechanics, eq.kin, eq.t, graph)
-    names = [name for name in m.linkage.states if m.system.states[name].follows is not None]
+    return eq, Snapshot.on(m.system, m.tree, mechanics, eq.kin, eq.t, graph), du
+
+
+def carried_loads(mechanism: Mechanism, partition: Partition) -> Program:
+    """The loads that follow reactions, of what :func:`pressed` takes."""
+    eq, s, du = pressed(mechanism, partition)
+    system = mechanism.system
+    names = [name for name in mechanism.linkage.states if system.states[name].follows is not None]
     return Program.of(eq.inputs, solved(s, eq, du, [followed(s, name) for name in names]), "loads")
 
 
@@ -134,4 +140,4 @@ def start_loads(mechanism: Mechanism, forces: Array | None = None) -> list[tuple
     )
 
 
-__all__ = ["SETTLING", "LaggingLoad", "carried_loads", "lagging_loads", "solved", "start_loads"]
+__all__ = ["SETTLING", "LaggingLoad", "carried_loads", "lagging_loads", "pressed", "solved", "start_loads"]

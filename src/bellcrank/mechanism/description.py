@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.linalg import inv
+from numpy.typing import NDArray
+
 from bellcrank.base.words import counted
+from bellcrank.math.tuples import UNIT, ZERO
 from bellcrank.model.forces import ContactForce, FieldContact
 from bellcrank.model.joints.free import Free
 from bellcrank.model.joints.joint import SHIFTS, Zero
@@ -12,6 +17,8 @@ from bellcrank.topology import describe
 
 if TYPE_CHECKING:
     from bellcrank.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
 
 NOTHING = 1e-12
 """Coordinates [m or rad] below this are rounding of a pose that is described as zero."""
@@ -58,6 +65,10 @@ def describe_mechanism(mechanism: Mechanism) -> str:
     if offsets:
         lines += ["", "coordinates that are not zero in the described pose:"]
         lines += [f"  {name} = {value:.6g} {unit}: {why}" for name, value, unit, why in offsets]
+    bodies_moved = moved_bodies(mechanism)
+    if bodies_moved:
+        lines += ["", "put elsewhere than described by joints whose frames lie apart:"]
+        lines += [f"  {name} by {far:.6g} m and {turned:.6g} rad" for name, far, turned in bodies_moved]
     moved = moved_coordinates(mechanism)
     if moved:
         lines += ["", "moved from the described pose at the start:"]
@@ -111,6 +122,40 @@ def moved_coordinates(mechanism: Mechanism) -> list[tuple[str, float, float, str
                     unit = "m" if name in SHIFTS else "rad"
                     found.append((f"{joint.name}.{name}", described[name], start, unit))
     return found
+
+
+def moved_bodies(mechanism: Mechanism) -> list[tuple[str, float, float]]:
+    """Bodies that joints of the tree put elsewhere than described: name, how far [m], how far turned [rad].
+
+    So it is where no motion of a joint takes one of its frames to the other as they are described. A body described at
+    the origin is left out: joints between frames alone may be meant to place it.
+    """
+    found = []
+    moves = {mechanism.system.ground.name: np.eye(4)}
+    for link in mechanism.tree.links:
+        joint, body = link.joint, link.body
+        near = _motion(joint.a.start_position(), joint.a.start_rotation())
+        described, joined = _motion(*joint.start_relation()), _motion(*joint.joined_relation())
+        # Of the world, which takes frame b to where the joint holds it, or frame a.
+        move = near @ joined @ inv(near @ described)
+        moves[body.name] = moves[link.parent.name] @ (move if link.forward else inv(move))
+        before = _motion(np.array(body.position), body.start_rotation())
+        after = moves[body.name] @ before
+        far = float(np.linalg.norm(after[:3, 3] - before[:3, 3]))
+        # Of two rotations that differ by an angle a the difference has the norm 2 sqrt(2) sin(a / 2).
+        differ = np.linalg.norm(after[:3, :3] - before[:3, :3]) / np.sqrt(8.0)
+        turned = 2.0 * float(np.arcsin(min(differ, 1.0)))
+        said = body.position != ZERO or body.rotation != UNIT
+        if said and (far > MOVED * mechanism.length_scale or turned > MOVED):
+            found.append((body.name, far, turned))
+    return found
+
+
+def _motion(position: Array, rotation: Array) -> Array:
+    """As a matrix (4, 4)."""
+    made = np.eye(4)
+    made[:3, :3], made[:3, 3] = rotation, position
+    return made
 
 
 def contact_methods(mechanism: Mechanism) -> list[tuple[str, str, str]]:

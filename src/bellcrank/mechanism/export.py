@@ -23,11 +23,8 @@ def needs_projection(mechanism: Mechanism) -> bool:
 
 def state_names(mechanism: Mechanism) -> tuple[str, ...]:
     """What the integrated state is made of: positions of the links, states of forces, then the independent speeds."""
-    links = mechanism.linkage.links
-    positions = [f"position {i} of {link.name}" for link in links for i in range(len(link.own_positions))]
-    states = [f"state {name}" for name in mechanism.linkage.states]
     speeds = [f"rate of {mechanism.speed_names[i]}" for i in mechanism.partition.independent]
-    return (*positions, *states, *speeds)
+    return (*mechanism.linkage.position_names, *speeds)
 
 
 def check_exportable(mechanism: Mechanism) -> None:

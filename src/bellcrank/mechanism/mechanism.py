@@ -407,6 +407,7 @@ class Mechanism(StudyMethods):
         duration: float = 10.0,
         tolerance: float = 1e-8,
         integrator: str = "auto",
+        step: float = 0.0,
         platforms: Sequence[str] = ("this",),
         name: str | None = None,
     ) -> Path:
@@ -420,6 +421,7 @@ class Mechanism(StudyMethods):
             duration=duration,
             tolerance=tolerance,
             integrator=integrator,
+            step=step,
             platforms=platforms,
             name=name,
         )

@@ -11,7 +11,7 @@ from bellcrank.base.garbage import collection_paused
 from bellcrank.formulations.equations import Equations, Reference
 from bellcrank.formulations.loops import Partition
 from bellcrank.formulations.multipliers import multipliers
-from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation, least_operations
+from bellcrank.formulations.registry import CANDIDATES, FORMULATIONS, Formulation, in_turn, least_operations
 from bellcrank.mechanism.carried_loads import solved
 from bellcrank.program.count import Count, count
 from bellcrank.program.graph import BudgetExceeded, Graph
@@ -81,7 +81,7 @@ def trace(mechanism: Mechanism, wanted: Formulation, partition: Partition) -> Tr
         return _traced(mechanism, wanted, partition)
     best: Traced | None = None
     fewest: int | None = None
-    for candidate in CANDIDATES:
+    for candidate in in_turn(mechanism.linkage):
         if (
             fewest is not None
             and least_operations(candidate, mechanism.linkage, mechanism.constraints) > fewest
@@ -93,7 +93,9 @@ def trace(mechanism: Mechanism, wanted: Formulation, partition: Partition) -> Tr
         except BudgetExceeded:
             continue
         total = trial.count().total
-        if fewest is None or total < fewest:
+        # Of equals the first of the candidates, in whatever order they came.
+        ahead = best is not None and CANDIDATES.index(candidate) < CANDIDATES.index(best.formulation)
+        if fewest is None or total < fewest or (total == fewest and ahead):
             best, fewest = trial, total
     assert best is not None
     # The budget was for choosing; derivatives of the chosen program may grow past it.

@@ -80,7 +80,7 @@ class CollisionMethods(ContactMethods):
         *,
         rolling_resistance: float = 0.0,
         spinning_resistance: float = 0.0,
-        name: str = "collisions",
+        name: str | None = None,
     ) -> Collisions:
         """Let groups of shapes collide, in runs with ``impacts="stepping"``.
 
@@ -89,9 +89,13 @@ class CollisionMethods(ContactMethods):
         of a with each other; without both, those of all bodies and the ground. restitution: Speed of parting over
         speed of approach, 0 to 1, after Newton. friction: Coulomb's coefficient. rolling_resistance,
         spinning_resistance: The largest moment against rolling and against spinning about the normal, over the normal
-        force [m]. name: Of the group, for results;
-        the impacts of a pair are called "<name>: <body> <body>".
+        force [m]. name: Of the group, for results, "collisions", "collisions 2" and so on where missing; the impacts of
+        a pair are called "<name>: <body> <body>".
         """
+        if name is None:
+            name = (
+                f"collisions {len(self.collisions) + 1}" if "collisions" in self.collisions else "collisions"
+            )
         name = self._new_name("contact", name)
         who = f"contacts_between {name!r}"
         if a is None:

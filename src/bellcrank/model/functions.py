@@ -138,8 +138,8 @@ def _wanted(who: str, function: Any, arguments: tuple[str, ...]) -> tuple[tuple[
         elif p.name in arguments and p.kind is not p.POSITIONAL_ONLY:
             named.append(p.name)
         elif p.default is p.empty:
-            said = unknown_name(f"argument for the function of {who}", p.name, arguments)
-            raise UnknownName(f"{said}; they go by these names, as in lambda {', '.join(arguments)}: ...")
+            said = unknown_name("argument", p.name, arguments)
+            raise UnknownName(f"the function of {who}: {said}, as in lambda {', '.join(arguments)}: ...")
     return (), tuple(named)
 
 

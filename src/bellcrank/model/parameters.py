@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
@@ -45,6 +46,12 @@ class ParameterTable(dict[str, Parameter]):
             for name in self._internal:
                 self[name] = self.pop(name)
         return self.graph.input(parameter.name)
+
+    def copied(self) -> ParameterTable:
+        """A table of its own, whose expressions live in the same graph."""
+        found = copy(self)
+        found.states, found._internal = set(self.states), list(self._internal)
+        return found
 
     def own(self) -> list[str]:
         """The names of the user's parameters."""

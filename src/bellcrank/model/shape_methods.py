@@ -46,8 +46,8 @@ class ShapeMethods:
     ) -> Visual:
         """Draw the body by a shape of :mod:`bellcrank.contact` or a mesh file, besides other visuals of it.
 
-        shape: Such as ``Box(0.1, 0.2, 0.3)`` or ``"arm.stl"`` (STL, OBJ, PLY, glTF); its frame is at `at` [m] and
-        turned by `rotation`, (3, 3). colour: "#rrggbb"; that of the body where None. opacity: From 0 to 1. scale:
+        shape: Such as ``Box(0.1, 0.2, 0.3)`` or ``"arm.stl"`` (STL, OBJ, PLY, glTF, COLLADA); its frame is at `at` [m]
+        and turned by `rotation`, (3, 3). colour: "#rrggbb"; that of the body where None. opacity: From 0 to 1. scale:
         Metres in a unit of length of a file. A body with visuals is drawn by them alone; they do not touch anything.
         """
         from bellcrank.contact.mesh import Mesh
@@ -109,14 +109,15 @@ class ShapeMethods:
         thickness: float | None = None,
         resolution: int | None = None,
     ) -> PlacedShape:
-        """A triangle mesh as it is in a file (STL, OBJ, PLY, glTF), for continuous contact with every shape.
+        """A triangle mesh as it is, for contact with every shape.
 
-        at, rotation: Of its frame. scale: Metres in a unit of length of the file. thickness: Of sheets [m]. resolution:
-        Cells of the grid of depths along the longest side. See :class:`bellcrank.contact.Mesh`, which takes arrays.
+        file: STL, OBJ, PLY, glTF or COLLADA; or ``(vertices, faces)``, or what has both, as the meshes of trimesh do.
+        at, rotation: Of its frame. scale: Metres in its unit of length. thickness: Of sheets [m]. resolution: Cells of
+        the grid of depths along the longest side. See :class:`bellcrank.contact.Mesh`.
         """
         from bellcrank.contact.mesh import Mesh
 
-        made = Mesh.from_file(file, scale=scale, thickness=thickness, resolution=resolution)
+        made = Mesh.of(file, scale=scale, thickness=thickness, resolution=resolution)
         return self.shape(made, at, rotation)
 
     def ellipsoid(self, a: Any, b: Any, c: Any, at: Any = ZERO, rotation: Any = None) -> PlacedShape:

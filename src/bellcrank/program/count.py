@@ -86,12 +86,13 @@ class Count:
 def count(program: Program) -> Count:
     """The operations of `program`, exactly; inputs and constants cost nothing."""
     stages: dict[str, Counter[str]] = {}
+    for (stage, op), number in Counter((node.stage, node.op) for node in program.operations).items():
+        counted = stages.setdefault(stage, Counter())
+        if op not in ("call", "part"):
+            counted[op] = number
     for node in program.operations:
-        counted = stages.setdefault(node.stage, Counter())
         if node.op == "call":
-            counted.update(node.args[0].count.operations)
-        elif node.op != "part":
-            counted[node.op] += 1
+            stages[node.stage].update(node.args[0].count.operations)
     whole: Counter[str] = Counter()
     for each in stages.values():
         whole.update(each)

@@ -40,21 +40,27 @@ class Program:
     @cached_property
     def operations(self) -> tuple[Expr, ...]:
         """The live operations in evaluation order, inputs left out."""
+        graph = self.graph
+        if graph is None:
+            return ()
         known = {e.id for e in self.inputs}
-        seen: set[int] = set()
+        wanted = bytearray(len(graph.nodes))
+        for e in self.outputs:
+            if isinstance(e, Expr):
+                wanted[e.id] = 1
         live: list[Expr] = []
-        pending = [e for e in self.outputs if isinstance(e, Expr)]
-        while pending:
-            node = pending.pop()
-            if node.id in seen:
+        # What an operation needs was asked for before it.
+        for node in reversed(graph.nodes):
+            if not wanted[node.id]:
                 continue
-            seen.add(node.id)
             if node.op != "input":
                 live.append(node)
-                pending.extend(a for a in node.args if isinstance(a, Expr))
+                for a in node.args:
+                    if isinstance(a, Expr):
+                        wanted[a.id] = 1
             elif node.id not in known:
                 raise ValueError(f"program {self.name!r} uses {node!r}, which is not among its inputs")
-        return tuple(sorted(live, key=lambda e: e.id))
+        return tuple(reversed(live))
 
     @cached_property
     def twins(self) -> dict[int, int]:

@@ -25,9 +25,7 @@ STRUCK = 1 + 1 + 3 + 3 + 1 + 3 + 2
 def contact_arrays(result: Result) -> tuple[dict[str, Array], dict[str, Any]]:
     """Arrays and names of everything contacts did."""
     names = list(result.mechanism.system.contacts)
-    met = {c.contact: c.bodies for i in result.impacts for c in i.contacts if c.bodies is not None}
-    arrays, about = impact_arrays([*names, *met], list(result.impacts), result.contact_changes)
-    about |= {"names": names, "collided": [[name, *bodies] for name, bodies in met.items()]}
+    arrays, about = impact_arrays(names, list(result.impacts), result.contact_changes)
     if result.contact_forces is not None:
         arrays["forces"] = result.contact_forces
     if result.breaks is not None:
@@ -38,13 +36,15 @@ def contact_arrays(result: Result) -> tuple[dict[str, Array], dict[str, Any]]:
 def impact_arrays(
     names: Sequence[str], impacts: Sequence[ImpactRecord], changes: Sequence[ContactChange]
 ) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Arrays and names of impacts and of changes of lasting contacts."""
+    """Arrays and names of impacts and of changes of lasting contacts. names: Of the contacts of the model."""
+    met = {c.contact: c.bodies for i in impacts for c in i.contacts if c.bodies is not None}
+    places = {name: k for k, name in enumerate([*names, *met])}
     arrays = {key: np.array([getattr(i, key) for i in impacts], dtype=float) for key in IMPACT}
     arrays["numbers"] = np.array([[float(getattr(i, key)) for key in NUMBERS] for i in impacts])
     rows = [
         [
             k,
-            names.index(c.contact),
+            places[c.contact],
             *c.point,
             *c.normal,
             c.impulse,
@@ -57,7 +57,8 @@ def impact_arrays(
     ]
     arrays["struck"] = np.array(rows, dtype=float).reshape(-1, STRUCK)
     listed = [[c.time, c.contact, c.what] for c in changes]
-    return arrays, {"names": list(names), "changes": listed}
+    collided = [[name, *bodies] for name, bodies in met.items()]
+    return arrays, {"names": list(names), "collided": collided, "changes": listed}
 
 
 def contact_fields(

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from bellcrank.view.live import Viewer
 
 Array = NDArray[np.float64]
+STEPS = "moreau"
+"""What reports call the method of runs by steps."""
 
 
 @dataclass(frozen=True, eq=False)

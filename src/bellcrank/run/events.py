@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.reach import is_positive
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.formulations.loops import Loops, Partition
-from bellcrank.integrate.events import RATE
+from bellcrank.integrate.crossings import RATE
 from bellcrank.integrate.failures import function_of
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.program.evaluate import evaluate
@@ -106,8 +107,18 @@ class Controller:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.period) and self.period > 0.0):
-            raise ModelError(f"controller {self.name!r}: the period must be positive, not {self.period!r}")
+        who = f"controller {self.name!r}"
+        if not is_positive(self.period):
+            raise ModelError(f"{who}: the period must be a positive number of seconds, not {self.period!r}")
+        if not (self.offset == 0.0 or is_positive(self.offset)):
+            raise ModelError(f"{who}: the offset is a number of seconds from 0 on, not {self.offset!r}")
+        if isinstance(self.measures, str) or not isinstance(self.measures, Sequence):
+            raise ModelError(f"{who}: measures are a list of names, such as ['t'], not {self.measures!r}")
+        if not callable(self.function):
+            raise ModelError(
+                f"{who}: the last argument is a function, such as lambda t, measured: {{'force': 1.0}}, "
+                f"not {self.function!r}"
+            )
 
 
 def watch_program(mechanism: Mechanism, partition: Partition, events: Sequence[Event]) -> Program:

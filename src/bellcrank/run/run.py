@@ -113,12 +113,7 @@ class Run:
             watched = kernel.address
             keep.append(kernel)
         names = (
-            *(
-                f"position {i} of {link.name}"
-                for link in m.linkage.links
-                for i in range(len(link.own_positions))
-            ),
-            *(f"state {name}" for name in m.linkage.states),
+            *m.linkage.position_names,
             *(f"rate of {m.speed_names[i]}" for i in machine.partition.independent),
         )
         scales, sizes = tolerance_scales(m, machine.partition)
@@ -279,9 +274,12 @@ class Run:
         return Change(new_y, new_p, stop)
 
     def _met(
-        self, t: float, y: Array, hits: tuple[int, ...], p: Array
+        self, t: float, y: Array, hits: tuple[int, ...], p: Array, late: Array | float = 0.0
     ) -> tuple[State | None, Array | None, bool] | None:
-        """What events that were met change: state, parameters, whether to stop."""
+        """What events that were met change: state, parameters, whether to stop.
+
+        late: How far event functions went past zero before they were met.
+        """
         from bellcrank.run.events import react
 
         self.met += [Happening(t, self.events[i].name) for i in hits if self.events[i].recorded]
@@ -290,7 +288,7 @@ class Run:
         def watched(at: State | None = None, numbers: Array | None = None) -> dict[str, float]:
             now = y if at is None else self.machine.pack(at.q, at.u)
             x = np.concatenate([[t], now, p if numbers is None else numbers])
-            values = self._event_kernel()(x)
+            values = self._event_kernel()(x) + late
             return dict(zip([e.name for e in self.events], values.tolist(), strict=True))
 
         changed = react(self.mechanism, [self.events[i] for i in hits], state, p, watched)

@@ -22,7 +22,7 @@ from bellcrank.contact.notes import ContactNote
 from bellcrank.contact.shapes import Plane
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.formulations.loops import Partition
-from bellcrank.integrate.events import RATE
+from bellcrank.integrate.crossings import RATE
 from bellcrank.math.tuples import dot
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.pressing import Pressing

@@ -6,6 +6,10 @@ Review 34 (1992) 82. The fronts are LAPACK's, so the speed is that of dense prod
 
 Unknowns named as last may make the matrix indefinite, as multipliers do: they form one front that is eliminated with
 pivoting. Everything before them must be positive definite.
+
+Factors beyond a size are kept in single precision, which takes half the memory; they precondition an iteration in
+double precision whose few rounds end with the residual of double factors (Arioli, Duff, Electron. Trans. Numer. Anal.
+33 (2009) 31).
 """
 
 from __future__ import annotations
@@ -20,11 +24,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from scipy.linalg.blas import dsyrk, dtrsm, dtrsv
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.blas import dsyrk, dtrsm, dtrsv, strsm, strsv
+from scipy.linalg.lapack import dpotrf, dtrttp
 
 from bellcrank.errors import BellcrankError
-from bellcrank.program.loops import Ints, Reals2, entry
+from bellcrank.program.loops import Ints, Reals, Reals2, entry
 from bellcrank.sparse.dissection import dissected
 from bellcrank.sparse.types import Array, Index, Sparse
 
@@ -32,6 +36,16 @@ TOGETHER = 64
 """Right-hand sides solved at once: enough for the speed of dense products, few enough to stay small."""
 SINGULAR = 1e-14
 """A pivot below this share of the diagonal entry it came from is rounding (some dozens of machine epsilons)."""
+SINGLE = 500_000_000
+"""Numbers in factors from which on they are kept in single precision: 4 GB, half of what a small machine has."""
+FINE = 1e-14
+"""Error of a solution, over its size, that is left to rounding: some dozens of machine epsilons."""
+ROUNDED = 8.0 * np.finfo(float).eps
+"""Residual of a solution over the size of its terms that may be rounding."""
+REFINED = 16
+"""Right-hand sides refined at once: each round keeps two vectors of every one."""
+ROUNDS = 30
+"""Rounds after which an iteration is given up; with factors good to 6e-8 it takes two to five."""
 
 
 class NotPositive(BellcrankError, ArithmeticError):
@@ -51,13 +65,14 @@ class Forecast:
     """What a factorisation will take.
 
     unknowns: Of the equations. entries: Numbers kept in the factors. operations: Additions and multiplications.
-    memory: At the peak [bytes].
+    memory: At the peak [bytes]. single: Whether they are kept in single precision.
     """
 
     unknowns: int
     entries: int
     operations: float
     memory: int
+    single: bool = False
 
     @property
     def seconds(self) -> float:
@@ -147,19 +162,39 @@ class Elimination:
     @cached_property
     def forecast(self) -> Forecast:
         """Exact counts of the factors and of the fronts in work."""
+        sizes = ((front.end - front.start, len(front.border)) for front in self.fronts)
+        return self.forecast_of(single=sum(p * (p + u) for p, u in sizes) > SINGLE)
+
+    def forecast_of(self, single: bool) -> Forecast:
+        """The forecast for factors kept in one of the precisions."""
         entries, operations, stacked, peak = 0, 0.0, 0, 0
-        for front in self.fronts:
+        for number, front in enumerate(self.fronts):
             p, u = front.end - front.start, len(front.border)
+            # The front is built while the updates of its children still stand, and its own is then halved.
+            room = p * (p + u) + u * u
+            packed = self._packed(number)
+            done = stacked - sum(self._packed(child) for child in front.children)
+            peak = max(peak, (4 if single else 8) * entries + 8 * (room + max(stacked, done + packed)))
             entries += p * (p + u)
             operations += p**3 / 3.0 + p * p * u + p * u * u
-            # The front is built while the updates of its children still stand.
-            peak = max(peak, entries + stacked + 2 * u * u)
-            stacked += u * u - sum(len(self.fronts[child].border) ** 2 for child in front.children)
-        return Forecast(len(self.order), entries, operations, 8 * peak)
+            stacked = done + packed
+        return Forecast(len(self.order), entries, operations, peak, single)
+
+    def _packed(self, front: int) -> int:
+        """Numbers in the lower half of the update of a front."""
+        u = len(self.fronts[front].border)
+        return u * (u + 1) // 2
 
     def factorised(self, matrix: Sparse, progress: Callable[[float], None] | None = None) -> Factor:
         """The factors of a matrix of this pattern; `progress` receives the share of operations done."""
         self.forecast.check_memory()
+        blocks, tail = self.eliminated(matrix, np.float32 if self.forecast.single else np.float64, progress)
+        return Refined(self, blocks, tail, matrix) if self.forecast.single else Factor(self, blocks, tail)
+
+    def eliminated(
+        self, matrix: Sparse, kept: type[np.floating[Any]], progress: Callable[[float], None] | None
+    ) -> tuple[list[tuple[Array, Array]], Any]:
+        """The blocks of the factors, kept with so many digits, and those of the last unknowns."""
         lower = self._lower(matrix)
         diagonal = np.abs(lower.diagonal())
         where = np.empty(len(self.order), dtype=np.int64)
@@ -174,7 +209,7 @@ class Elimination:
             self._entries(lower, front, where, own, below)
             for child in front.children:
                 rows = where[self.fronts[child].border]
-                extend(own.T, below.T, update.T, rows, updates.pop(child).T)
+                extend(own.T, below.T, update.T, rows, updates.pop(child))
             if self.tail and front.end == len(self.order):
                 # Only the lower half was added up.
                 tail = _pivoted(np.tril(own) + np.tril(own, -1).T)
@@ -186,12 +221,17 @@ class Elimination:
                 raise NotPositive(int(self.order[front.start + at]))
             if u:
                 below = dtrsm(1.0, own, below, side=1, lower=1, trans_a=1, overwrite_b=1)
-                updates[number] = dsyrk(-1.0, below, beta=1.0, c=update, lower=1, overwrite_c=1)
-            blocks.append((own, below))
+                update = dsyrk(-1.0, below, beta=1.0, c=update, lower=1, overwrite_c=1)
+                # Updates wait for their parents as halves, which is what takes the most memory besides the factors.
+                updates[number], _ = dtrttp(update, uplo="L")
+            blocks.append(
+                (own.astype(kept, order="F", copy=False), below.astype(kept, order="F", copy=False))
+            )
+            del own, below, update
             if progress is not None:
                 done += p**3 / 3.0 + p * p * u + p * u * u
                 progress(done / self.forecast.operations)
-        return Factor(self, blocks, tail)
+        return blocks, tail
 
     def _entries(self, lower: sp.csc_array, front: Front, where: Index, own: Array, below: Array) -> None:
         """The entries of the matrix in the columns of a front; `where` then gives rows of the front."""
@@ -207,21 +247,23 @@ class Elimination:
 
 
 @entry
-def extend(own: Reals2, below: Reals2, update: Reals2, at: Ints, child: Reals2) -> int:
+def extend(own: Reals2, below: Reals2, update: Reals2, at: Ints, child: Reals) -> int:
     """Add a child's update to the parent's front, lower halves alone; `at`: its rows there, ascending.
 
-    All matrices transposed: LAPACK's columns are rows here.
+    All matrices transposed: LAPACK's columns are rows here, and those of the child's lower half follow each other.
     """
     p = own.shape[0]
+    k = 0
     for j in range(len(at)):
         column = at[j]
         for i in range(j, len(at)):
             if column >= p:
-                update[column - p, at[i] - p] += child[j, i]
+                update[column - p, at[i] - p] += child[k]
             elif at[i] >= p:
-                below[column, at[i] - p] += child[j, i]
+                below[column, at[i] - p] += child[k]
             else:
-                own[column, at[i]] += child[j, i]
+                own[column, at[i]] += child[k]
+            k += 1
     return 0
 
 
@@ -250,33 +292,50 @@ class Factor:
         """N."""
         return len(self.elimination.order)
 
+    @property
+    def single(self) -> bool:
+        """Whether they are kept in single precision."""
+        return False
+
     def solve(self, right: Array) -> Array:
         """The solution for right-hand sides (N,) or (N, k)."""
         given = np.asarray(right, dtype=float)
         columns = given.reshape(self.unknowns, -1)
         found = np.empty_like(columns, order="C")
-        order = self.elimination.order
         for k in range(0, columns.shape[1], TOGETHER):
-            x = np.ascontiguousarray(columns[order, k : k + TOGETHER])
-            # One column alone is a vector: solving for it waits for memory, and a matrix would be copied first.
-            x = x.ravel() if x.shape[1] == 1 else x
-            for front, block in zip(self.elimination.fronts, self._blocks, strict=False):
-                _forward(front, block, x)
-            if self._tail is not None:
-                lu, size = self._tail
-                by = size if x.ndim == 1 else size[:, None]
-                x[-len(size) :] = la.lu_solve(lu, x[-len(size) :] / by) / by
-            for front, block in reversed(list(zip(self.elimination.fronts, self._blocks, strict=False))):
-                _backward(front, block, x)
-            found[order, k : k + TOGETHER] = x.reshape(len(x), -1)
+            found[:, k : k + TOGETHER] = self._solved(columns[:, k : k + TOGETHER])
         return found.reshape(given.shape)
+
+    def _solved(self, columns: Array) -> Array:
+        """The solution for a few columns."""
+        return self._swept(columns, np.float64)
+
+    def _swept(self, columns: Array, digits: type[np.floating[Any]]) -> Array:
+        """One pass through the factors, forwards and backwards."""
+        order = self.elimination.order
+        x = np.ascontiguousarray(columns[order], dtype=digits)
+        # One column alone is a vector: solving for it waits for memory, and a matrix would be copied first.
+        x = x.ravel() if x.shape[1] == 1 else x
+        for front, block in zip(self.elimination.fronts, self._blocks, strict=False):
+            _forward(front, block, x)
+        if self._tail is not None:
+            lu, size = self._tail
+            by = size if x.ndim == 1 else size[:, None]
+            x[-len(size) :] = la.lu_solve(lu, x[-len(size) :] / by) / by
+        for front, block in reversed(list(zip(self.elimination.fronts, self._blocks, strict=False))):
+            _backward(front, block, x)
+        found = np.empty_like(columns)
+        found[order] = x.reshape(len(x), -1)
+        return found
 
     def half(self, unknowns: Index) -> tuple[Index, Array]:
         """Rows y of L^-1 e for unit loads e at some unknowns, and their numbers: y^T y is that corner of the inverse.
 
-        Only the fronts between those unknowns and the root are passed. Not for a matrix with last unknowns.
+        Only the fronts between those unknowns and the root are passed. Not for a matrix with last unknowns, nor for
+        factors in single precision, `single`, whose halves are not refined.
         """
         assert self._tail is None
+        assert not self.single
         at = self.elimination.rank[unknowns]
         fronts = self.elimination.fronts
         touched = np.zeros(len(fronts), dtype=bool)
@@ -293,6 +352,62 @@ class Factor:
         return used, x[used]
 
 
+class Refined(Factor):
+    """Factors in single precision, which precondition generalised conjugate residuals in double precision.
+
+    Source: Eisenstat, Elman, Schultz, SIAM J. Numer. Anal. 20 (1983) 345. Matrices made indefinite by last unknowns
+    are solved like any other.
+    """
+
+    def __init__(
+        self, elimination: Elimination, blocks: list[tuple[Array, Array]], tail: Any, matrix: Sparse
+    ) -> None:
+        super().__init__(elimination, blocks, tail)
+        self._matrix = sp.csr_array(matrix)
+        self._size = float(abs(self._matrix).sum(axis=1).max())
+
+    @property
+    def single(self) -> bool:
+        """Whether they are kept in single precision."""
+        return self._blocks[0][0].dtype == np.float32
+
+    def _solved(self, columns: Array) -> Array:
+        if not self.single:
+            return super()._solved(columns)
+        if columns.shape[1] > REFINED:
+            parts = [columns[:, k : k + REFINED] for k in range(0, columns.shape[1], REFINED)]
+            return np.hstack([self._solved(part) for part in parts])
+        x, r = np.zeros_like(columns), columns
+        tried: list[tuple[Array, Array]] = []
+        last, done = np.zeros(columns.shape[1]), ~columns.any(axis=0)
+        for _ in range(ROUNDS):
+            # Single precision has little room for sizes far from one.
+            unit = np.abs(r).max(axis=0)
+            p = self._swept(r / np.where(unit > 0.0, unit, 1.0), np.float32) * unit
+            q = np.asarray(self._matrix @ p)
+            for before, image in tried:
+                part = np.einsum("ij,ij->j", q, image)
+                p -= part * before
+                q -= part * image
+            length = np.linalg.norm(q, axis=0)
+            length[length == 0.0] = np.inf
+            tried.append((p / length, q / length))
+            change = np.einsum("ij,ij->j", r, tried[-1][1]) * tried[-1][0]
+            x += change
+            r = columns - self._matrix @ x
+            size, moved = np.abs(x).max(axis=0), np.abs(change).max(axis=0)
+            settled = np.abs(r).max(axis=0) <= ROUNDED * (self._size * size + np.abs(columns).max(axis=0))
+            # Each round leaves the same share of the change that the one before left.
+            done |= (moved * moved <= FINE * size * last) | (settled & (moved > 0.5 * last) & (last > 0.0))
+            if done.all():
+                return x
+            last = moved
+        self._blocks = []
+        self.elimination.forecast_of(single=False).check_memory()
+        self._blocks, self._tail = self.elimination.eliminated(self._matrix, np.float64, None)
+        return super()._solved(columns)
+
+
 def _forward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     own, below = block
     # The transposed view is in Fortran's order, so that LAPACK works in place.
@@ -301,9 +416,9 @@ def _forward(front: Front, block: tuple[Array, Array], x: Array) -> None:
         # Loads at few unknowns reach what lies above them alone.
         return
     if x.ndim == 1:
-        dtrsv(own, mine, lower=1, overwrite_x=1)
+        (dtrsv if x.itemsize == 8 else strsv)(own, mine, lower=1, overwrite_x=1)
     else:
-        dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+        (dtrsm if x.itemsize == 8 else strsm)(1.0, own, mine.T, side=1, lower=1, trans_a=1, overwrite_b=1)
     if len(front.border):
         x[front.border] -= below @ mine
 
@@ -314,6 +429,6 @@ def _backward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     if len(front.border):
         mine -= below.T @ x[front.border]
     if x.ndim == 1:
-        dtrsv(own, mine, lower=1, trans=1, overwrite_x=1)
+        (dtrsv if x.itemsize == 8 else strsv)(own, mine, lower=1, trans=1, overwrite_x=1)
     else:
-        dtrsm(1.0, own, mine.T, side=1, lower=1, trans_a=0, overwrite_b=1)
+        (dtrsm if x.itemsize == 8 else strsm)(1.0, own, mine.T, side=1, lower=1, trans_a=0, overwrite_b=1)

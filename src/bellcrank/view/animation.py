@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.view.curves import Panel, default_names, panels, pretty, span, ticks
+from bellcrank.view.curves import Panel, default_names, marks, panels, pretty, span, ticks
 from bellcrank.view.pages import animation, counted, floats, packed
 from bellcrank.view.parts import ARROWS
 from bellcrank.view.scene import Scene, scene
@@ -82,8 +82,8 @@ def described(
         f"{counted(result.mechanism.degrees_of_freedom, 'degree', 'degrees')} of freedom, "
         f"{result.time[0]:g} to {result.time[-1]:g} s"
     )
-    events = sorted({*(e.time for e in result.events[:200]), *(i.time for i in list(result.impacts)[:200])})
-    return subtitle, page_data(drawn, result.time, curves, events)
+    events, impacts = marks(result)
+    return subtitle, page_data(drawn, result.time, curves, sorted({*events, *impacts}))
 
 
 def page_data(
@@ -220,7 +220,7 @@ def _solid(body: int, solid: Solid) -> dict[str, Any]:
         "e": fine(ends),
         "c": solid.colour,
         "o": solid.opacity,
-        "g": int(solid.ground),
+        "g": int(solid.endless),
     }
 
 

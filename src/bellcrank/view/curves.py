@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+MARKS = 400
+"""Places for marks along an axis of time, each some two pixels wide."""
 COLOURS = ("#3b75af", "#e1792d", "#3c9a52", "#c14a4f", "#8a63b3", "#3aa6a6", "#c9a227", "#d77aa6")
 
 
@@ -34,6 +36,17 @@ class Panel:
 
     unit: str
     curves: tuple[Curve, ...]
+
+
+def marks(result: Result) -> tuple[list[float], list[float]]:
+    """Times of events and of impacts [s], thinned to what an axis can show: one each 1/MARKS of it."""
+    first, last = (float(result.time[k]) for k in (0, -1)) if len(result.time) else (0.0, 0.0)
+
+    def thinned(times: Array) -> list[float]:
+        cells = np.floor((times - first) / max(last - first, 1e-300) * MARKS)
+        return [float(t) for t in np.sort(times[np.unique(cells, return_index=True)[1]])]
+
+    return thinned(np.array([e.time for e in result.events])), thinned(result.impacts.times)
 
 
 def pretty(unit: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from bellcrank.contact.patch import coarser
 from bellcrank.flexible.recovery import outer_faces
 from bellcrank.math.normals import across
-from bellcrank.model.forces import FieldContact, Spring, Tyre
+from bellcrank.model.forces import Cable, FieldContact, Spring, Tyre
 from bellcrank.model.forces.element import Line
 from bellcrank.model.joints.joint import Mark
 from bellcrank.model.parameters import value
@@ -106,6 +106,7 @@ class Builder(Placing):
             if f.drawn is Line.PLAIN:
                 feet = [self.vector(e.position) for e in f.frames if self.number[e.body.name] == GROUND]
                 solids += [(GROUND, s) for place in feet for s in self._support(place, None)]
+        solids += list(self._pulleys())
         solids += list(self._touching())
         solids += [(GROUND, s) for s in self._road()]
         first = len(self.names) + len(self.carriers)
@@ -430,7 +431,9 @@ class Builder(Placing):
             if Mark.ROD in joint.marks:
                 yield from self._rod(joint.a, joint.b)
         for f in self.system.forces.values():
-            if f.drawn is not None:
+            if isinstance(f, Cable):
+                yield from self._cable(f)
+            elif f.drawn is not None:
                 a, b = f.frames
                 sprung, damped = True, False
                 if isinstance(f, Spring):
@@ -500,6 +503,45 @@ class Builder(Placing):
             yield low, replace(wound, corners=wound.corners + seat * z)
             yield rigid, cylinder(seat * z, z, radius + 1.6 * wire, 0.7 * wire + 0.1 * w, PIN)
             yield top, cylinder(-seat * z, z, radius + 1.6 * wire, 0.7 * wire + 0.1 * w, PIN)
+
+    def _cable(self, cable: Cable) -> Iterator[tuple[int, Solid]]:
+        """A cable from point to point, tangent to the pulleys between them.
+
+        The pieces are those of :mod:`bellcrank.model.forces.cable`, worked out over the frames.
+        """
+        w, z, o = self.width, np.array([0.0, 0.0, 1.0]), np.zeros(3)
+        radii = [0.0, *(value(r, self.parameters) for r in cable.radii), 0.0]
+        places = [self._over_time(frame) for frame in cable.points]
+        for k in range(len(places) - 1):
+            axis = self._axis_over_time(cable.points[max(k, 1)])
+            D, d = places[k + 1] - places[k], radii[k + 1] - radii[k]
+            apart = np.einsum("fi,fi->f", D, D)[:, None]
+            straight = np.sqrt(np.maximum(apart - d * d, 0.0))
+            e = (straight * D - d * np.cross(axis, D)) / np.maximum(apart, 1e-300)
+            side = np.cross(e, axis)
+            begin, end = places[k] + radii[k] * side, places[k + 1] + radii[k + 1] * side
+            length = float(straight[0, 0]) if len(straight) else 0.0
+            if length > 0.0:
+                self.links.append(Link(GROUND, o, GROUND, o, length=length, moving_a=begin, moving_b=end))
+                yield len(self.links) - 1, rod(o, length * z, 0.15 * w, PIN)
+
+    def _pulleys(self) -> Iterator[tuple[int, Solid]]:
+        """The pulleys of cables, on their bodies."""
+        for cable in self.system.forces.values():
+            if not isinstance(cable, Cable):
+                continue
+            for frame, given in zip(cable.points[1:-1], cable.radii, strict=True):
+                radius = abs(value(given, self.parameters))
+                if radius > 0.0:
+                    at, axis = self.vector(frame.position), self.vector([row[2] for row in frame.rotation])
+                    yield self.number[frame.body.name], cylinder(at, axis, radius, 0.6 * self.width, METAL)
+
+    def _axis_over_time(self, frame: Frame) -> Array:
+        """The z axis of a frame in world axes over the frames."""
+        k, axis = self.number[frame.body.name], self.vector([row[2] for row in frame.rotation])
+        if k == GROUND:
+            return np.broadcast_to(axis, (len(self.positions), 3))
+        return np.asarray(self.rotations[:, k] @ axis)
 
     def _ends(self, link: Link) -> tuple[Array, Array, Array]:
         """Both points over the frames (n, 3) and their distance (n,)."""

@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from bellcrank.base.optional import needed
 from bellcrank.errors import ModelError, unknown_name
-from bellcrank.view.curves import Panel, default_names, panels, pretty, span
+from bellcrank.view.curves import Panel, default_names, marks, panels, pretty, span
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
 
 INK, FAINT = "#24292f", "#d0d7de"
 LIBRARIES = ("matplotlib", "plotly")
-MARKS = 200
-"""Impacts marked at most; the last bounces before rest lie on one another."""
 
 
 def plot(
@@ -36,11 +34,9 @@ def plot(
     """
     if library not in LIBRARIES:
         raise unknown_name("library", library, LIBRARIES)
-    events = [event.time for event in result.events]
-    impacts = [impact.time for impact in result.impacts[:MARKS]]
     shown = panels(result, names or default_names(result))
     drawing = stacked if library == "matplotlib" else interactive
-    return drawing(shown, result.mechanism.system.name, result.time, path, events, impacts)
+    return drawing(shown, result.mechanism.system.name, result.time, path, *marks(result))
 
 
 def stacked(

@@ -260,7 +260,7 @@ class Renderer:
             if len(solid.edges):
                 shade = (
                     "#c3cad2"
-                    if solid.ground
+                    if solid.endless
                     else darker(solid.colour, 0.42)
                     if len(solid.faces)
                     else solid.colour

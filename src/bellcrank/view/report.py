@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.base.version import __version__
 from bellcrank.errors import ModelError
 from bellcrank.view.citations import cite
-from bellcrank.view.curves import default_names, panels, pretty
+from bellcrank.view.curves import default_names, marks, panels, pretty
 from bellcrank.view.pages import policy, template, text
 from bellcrank.view.scene import scene
 from bellcrank.view.svg import chart, mechanism
@@ -115,8 +115,8 @@ def _curves(result: Result, quantities: Sequence[str] | None) -> Iterable[str]:
         return
     yield "<section><h2>Curves</h2></section>"
     shown = panels(result, names, POINTS)
-    events = [e.time for e in (*result.events[:200], *result.impacts[:200])]
-    yield from (chart(p, events) for p in shown)
+    events, impacts = marks(result)
+    yield from (chart(p, [*events, *impacts]) for p in shown)
     yield "<table><tr><th>quantity</th><th class=n>start</th><th class=n>end</th><th class=n>least</th>"
     yield "<th class=n>greatest</th><th>unit</th></tr>"
     for panel in panels(result, names):

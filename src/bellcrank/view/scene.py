@@ -249,7 +249,7 @@ class Scene:
                 low, high = np.minimum(low, seen.min(axis=0)), np.maximum(high, seen.max(axis=0))
 
         for body, solid in self.solids:
-            if not solid.ground:
+            if not solid.endless:
                 for k in frames if body >= 0 else frames[:1]:
                     take(self.placed(body, solid.corners, k))
         for d in self.deforming:

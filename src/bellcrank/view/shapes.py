@@ -32,9 +32,9 @@ def _none() -> Index:
 class Solid:
     """A part to draw, in the axes of what carries it.
 
-    corners: (n, 3) [m]. faces: Triangles, (m, 3), counter-clockwise seen from outside. ground: A floor, which the
-    camera need not hold. lines: Pairs of corners drawn as lines besides the sharp edges, (k, 2). sharp: Whether edges
-    of faces at an angle are drawn.
+    corners: (n, 3) [m]. faces: Triangles, (m, 3), counter-clockwise seen from outside. ground: A floor. lines: Pairs of
+    corners drawn as lines besides the sharp edges, (k, 2). sharp: Whether edges of faces at an angle are drawn.
+    endless: Drawn in part, and not held by the camera.
     """
 
     corners: Array
@@ -44,6 +44,7 @@ class Solid:
     ground: bool = False
     lines: Index = field(default_factory=_none)
     sharp: bool = True
+    endless: bool = False
 
     @cached_property
     def _normals(self) -> Array:
@@ -121,7 +122,9 @@ def tiles(corners: Array, rows: int, columns: int) -> Solid:
     across_it = [(i * n + j, i * n + j + 1) for i in range(rows) for j in range(n - 1)]
     along_it = [(i * n + j, (i + 1) * n + j) for i in range(rows - 1) for j in range(n)]
     lines = np.array([*across_it, *along_it])
-    return Solid(corners, polygons(quads), "#e3e7ec", 1.0, ground=True, lines=lines, sharp=False)
+    return Solid(
+        corners, polygons(quads), "#e3e7ec", 1.0, ground=True, lines=lines, sharp=False, endless=True
+    )
 
 
 def joined(solids: Sequence[Solid]) -> Solid:
@@ -135,6 +138,7 @@ def joined(solids: Sequence[Solid]) -> Solid:
         solids[0].ground,
         np.vstack([s.lines + n for s, n in zip(solids, first, strict=False)]),
         solids[0].sharp,
+        solids[0].endless,
     )
 
 

@@ -135,7 +135,7 @@ def mechanism(scene: Scene, frame: int = 0, width: int = 760, height: int = 430)
         colour = np.broadcast_to(rgb(solid.colour), (len(solid.faces), 3))
         faces(world[solid.faces], colour, solid.opacity, solid.ground)
         if len(solid.lines):
-            lines(world[solid.lines], "#b9c0c8" if solid.ground else solid.colour, solid.ground)
+            lines(world[solid.lines], "#b9c0c8" if solid.endless else solid.colour, solid.ground)
     for d in scene.deforming:
         corners, triangles = d.skin(frame), d.skin_faces
         colour = np.broadcast_to(rgb(d.colour), (len(triangles), 3))

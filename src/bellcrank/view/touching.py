@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 Vector = Callable[[Sequence[Any]], Array]
 
 PLANE_COLOUR = "#c9d1da"
+WALL = 0.25
+"""Opacity of planes that are no floor: what is behind them is seen."""
 NORMALS = 240
 """Directions in which the outline of a shape is looked up."""
 
@@ -37,7 +39,8 @@ def solid(shape: Shape, vector: Vector, size: float, colour: str, opacity: float
     if isinstance(shape, Plane):
         lines = np.linspace(-1.2 * size, 1.2 * size, 13)
         corners = np.array([(x, y, 0.0) for x in lines for y in lines])
-        return replace(tiles(corners, 13, 13), ground=abs(float(up[2])) > 0.5)
+        floor = float(up[2]) > 0.5
+        return replace(tiles(corners, 13, 13), ground=floor, opacity=1.0 if floor else WALL)
     simple = _simple(shape, vector, colour)
     if simple is not None:
         return replace(simple, opacity=opacity)

@@ -26,16 +26,16 @@ def pixels(page: Page) -> np.ndarray:
     return np.asarray(imread(io.BytesIO(page.picture()))[..., :3], dtype=float)
 
 
-def ball_at(page: Page) -> tuple[float, float]:
-    """Where the ball is in the picture, when it has stood still for two looks; coloured pixels are the ball's."""
+def ball_at(page: Page) -> tuple[float, float, int]:
+    """Where the ball is in the picture and its pixels, when it has stood still for two looks; the coloured ones."""
     last = (-1.0, -1.0)
     for _ in range(60):
         rows, columns = np.nonzero(np.ptp(pixels(page)[SCENE], axis=-1) > 0.25)
         here = (float(rows.mean()), float(columns.mean())) if len(rows) > 300 else (-1.0, -1.0)
         if here[0] >= 0.0 and np.abs(np.subtract(here, last)).max() < 0.5:
-            return here
+            return *here, len(rows)
         last = here
-        time.sleep(0.1)
+        time.sleep(0.05)
     pytest.fail("there is no ball in the picture")
 
 
@@ -143,27 +143,6 @@ def test_html_file_shows_contact_patches(browser: Browser, tmp_path: Path) -> No
         only_this_machine(page)
 
 
-def test_viewer_shows_arrows(browser: Browser, crank: bc.Result) -> None:
-    with (
-        crank.view([], browser=False, traces=["rod.center"]) as viewer,
-        browser.page(viewer.url, 900, 560) as page,
-    ):
-        page.until("document.querySelectorAll('canvas').length > 0")
-        viewer.seek(0.6)
-        time.sleep(1.5)
-        before = pixels(page)[SCENE]
-        viewer.controls.arrows["velocity"].value = True
-        viewer.controls.show_arrows()
-        for _ in range(60):
-            changed = np.abs(pixels(page)[SCENE] - before).max(axis=-1) > 0.2
-            if changed.sum() > 30:
-                break
-            time.sleep(0.1)
-        assert changed.sum() > 30
-        assert len(viewer.stage.traces) == 1
-        only_this_machine(page)
-
-
 def test_names_stay_names_in_the_html_file(browser: Browser, evil: bc.Result, tmp_path: Path) -> None:
     evil.html(tmp_path / "evil.html")
     with browser.page(f"file://{tmp_path}/evil.html") as page:
@@ -174,7 +153,9 @@ def test_names_stay_names_in_the_html_file(browser: Browser, evil: bc.Result, tm
 
 
 def test_viewer(browser: Browser, ball: bc.Result) -> None:
-    with ball.view(["ball.position.z"], browser=False) as viewer, browser.page(viewer.url, 900, 560) as page:
+    """A slider that moves the ball, its curve, arrows, and views with lines that stay parallel."""
+    shown = ball.view(["ball.position.z"], browser=False, traces=["ball"])
+    with shown as viewer, browser.page(viewer.url, 900, 560) as page:
         viewer.seek(0.3)
         page.until(
             "document.querySelectorAll('canvas').length > 1 && !!document.querySelector('.uplot canvas')"
@@ -196,6 +177,31 @@ def test_viewer(browser: Browser, ball: bc.Result) -> None:
         assert low[0] > first[0] + 15, "a ball that has fallen is lower in the picture"
         assert abs(low[1] - first[1]) < 10
         assert page.coloured(".uplot canvas") > 100, "a curve shows"
+        viewer.seek(0.3)
+        ball_at(page)
+        before = pixels(page)[SCENE]
+        viewer.controls.arrows["velocity"].value = True
+        viewer.controls.show_arrows()
+        for _ in range(60):
+            changed = np.abs(pixels(page)[SCENE] - before).max(axis=-1) > 0.2
+            if changed.sum() > 30:
+                break
+            time.sleep(0.1)
+        assert changed.sum() > 30, "an arrow shows"
+        viewer.controls.arrows["velocity"].value = False
+        viewer.controls.show_arrows()
+        assert len(viewer.stage.traces) == 1
+        sizes = {}
+        for flat in (False, True):
+            viewer.eye.flatten(flat)
+            viewer.eye.side("+z")
+            for moment in (0.0, 0.4):
+                viewer.seek(moment)
+                sizes[flat, moment] = ball_at(page)[2]
+        assert sizes[False, 0.0] > 1.3 * sizes[False, 0.4], "from above, a ball that falls grows smaller"
+        assert sizes[True, 0.0] == pytest.approx(sizes[True, 0.4], rel=0.1), (
+            "not where parallel lines stay so"
+        )
         only_this_machine(page)
 
 

@@ -87,6 +87,10 @@ def test_a_run_again_is_the_run_with_those_parameters(ball: bc.Result) -> None:
     assert again_slow.impacts[0].time == pytest.approx(np.sqrt(0.45), abs=1e-8)
     with pytest.raises(UnknownName, match="weight"):
         again(ball, {"wait": 4.0})
+    stepped = ball_system().simulate(0.5, output=20, impacts="stepping", step=1e-3)
+    faster = again(stepped, {"weight": 12.0})
+    alone = ball_system().simulate(0.5, parameters={"weight": 12.0}, output=20, impacts="stepping", step=1e-3)
+    np.testing.assert_array_equal(faster.q, alone.q)
 
 
 def test_loops_are_closed_again_where_a_length_changes() -> None:

@@ -50,6 +50,8 @@ def shapes(drive: Drive) -> dict[str, Any]:
     }
 
 
+LONGEST = 20_000
+"""Most pieces of a lane, one a metre on shorter ones: 35 MB in the page."""
 LANE, EDGE = 3.0, 0.15
 """Half of the width of the lane of a course, and the width of the lines at its sides [m]."""
 
@@ -60,7 +62,7 @@ def lane(terrain: Terrain) -> Array:
     assert course is not None
     steps = np.roll(course, -1, axis=0) - course
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(steps, axis=1))])
-    s = np.linspace(0.0, along[-1], max(round(along[-1]), 8) + 1)
+    s = np.linspace(0.0, along[-1], min(max(round(along[-1]), 8), LONGEST) + 1)
     closed = np.vstack([course, course[:1]])
     middle = np.column_stack([np.interp(s, along, closed[:, k]) for k in range(2)])
     ahead = np.roll(middle[:-1], -1, axis=0) - np.roll(middle[:-1], 1, axis=0)

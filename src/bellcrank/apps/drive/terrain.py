@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bellcrank.base.whole_files import read_regular
 from bellcrank.errors import ModelError, UnknownName, unknown_name
 from bellcrank.fe.triangle_files import KINDS, read_triangles
 from bellcrank.program.functions import cos, sin
@@ -213,6 +214,8 @@ TERRAINS = {
     "rough": featured(Rough("D", seed=1)),
     "circuit": featured(Hills(0.7, along=150.0, across=130.0), course=circuit()),
 }
+LARGEST_COURSE = 10_000_000
+"""Bytes of the file of a course: some hundred thousand points."""
 CELL = 0.1
 """Distance of the heights that are taken of a mesh [m]: less than the contact of a tyre is long."""
 
@@ -244,7 +247,7 @@ def _upper_side(path: str | PathLike[str]) -> Grid:
 def read_course(path: str | PathLike[str]) -> Array:
     """A closed course of a text file: rows of x and y [m], by commas or blanks, in the order they are passed."""
     try:
-        text = Path(path).read_text("utf-8")
+        text = read_regular(path, LARGEST_COURSE).decode()
         rows = [line.replace(",", " ").split() for line in text.splitlines() if line.strip()]
         points = np.array([[float(x) for x in row] for row in rows], dtype=float)
     except (OSError, ValueError) as error:

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from bellcrank.base.keys import Keys
 from bellcrank.contact.shapes.base import Shape, Support
-from bellcrank.contact.shapes.fields import Field
+from bellcrank.contact.shapes.fields import Field, Tangent
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec
 from bellcrank.math.vectors import Vector
@@ -24,6 +24,9 @@ class PlaneField(NamedTuple):
 
     def bound(self, x: Vector, r: float) -> float:
         return r - x.z
+
+    def tangent(self, x: Vector) -> Tangent:
+        return Tangent(-x.z, Vector(0.0, 0.0, -1.0), 0.0, math.inf, -x.z)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@
 #define FIRST_PARAMETER 1
 #define FIRST_MOTION (FIRST_PARAMETER + BC_VISIBLE)
 #define FIRST_RATE (FIRST_MOTION + MOTION)
-#define FIRST_OUTPUT (FIRST_RATE + MOTION)
+#define FIRST_OUTPUT (FIRST_RATE + (BC_EXCHANGE ? MOTION : 0))
 #define VARIABLES (FIRST_OUTPUT + BC_OUTPUTS)
 
 typedef struct Component {
@@ -23,17 +23,18 @@ typedef struct Component {
   char *name;
 } Component;
 
-static void changed(Component *c) {
+static void changed(Component *c, int what) {
   c->known = 0;
-  c->run.stale = 1;
+  if (c->run.stale < what) c->run.stale = what;
 }
 
 static void evaluate(Component *c) {
-  double x[INPUTS];
+  double x[INPUTS + BC_FORCES];
   if (c->known) return;
   inputs_of(&c->run, c->run.partition, x);
-  PARTITIONS[c->run.partition].motion(x, c->rates);
+  if (BC_EXCHANGE) PARTITIONS[c->run.partition].motion(x, c->rates);
   inputs_of(&c->run, c->run.partition, x);
+  memcpy(x + INPUTS, c->run.forces, BC_FORCES * sizeof(double));
   if (BC_OUTPUTS) PARTITIONS[c->run.partition].outputs(x, c->outputs);
   c->known = 1;
 }
@@ -62,7 +63,11 @@ static int set_variable(Component *c, unsigned number, double value) {
   /* The same value again is no change: a run goes on with its step. */
   if (*place != value) {
     *place = value;
-    changed(c);
+    changed(c, number < FIRST_MOTION ? NEW_PARAMETERS : NEW_MOTION);
+  }
+  if (number < FIRST_MOTION && SIGNAL_OF[number - FIRST_PARAMETER] >= 0) {
+    signal_set(&c->run, SIGNAL_OF[number - FIRST_PARAMETER], c->exchange || !c->run.begun);
+    changed(c, NEW_PARAMETERS);
   }
   return 1;
 }
@@ -76,11 +81,14 @@ static int all_finite(const double *values, int count) {
 
 /* Close the loops, make quaternions unit, note where contacts stand. */
 static int begin_motion(Component *c) {
-  int closes;
-  better_partition(&c->run);
+  double residual;
+  int closes, k;
+  for (k = 0; k < BC_SIGNALS; ++k) signal_set(&c->run, k, 1);
+  c->run.begun = 1;
+  if (margin_of(&c->run, c->run.partition, &residual) < BC_LEAST_MARGIN) change_partition(&c->run);
   closes = project_motion(&c->run);
   look_for_touches(&c->run);
-  changed(c);
+  changed(c, NEW_MOTION);
   if (!closes && c->report) c->report(c, "the loops cannot be closed from this start");
   return closes;
 }
@@ -102,7 +110,7 @@ static int update_motion(Component *c, int *failed) {
     moved = 1;
   }
   look_for_touches(&c->run);
-  changed(c);
+  changed(c, NEW_MOTION);
   return moved;
 }
 
@@ -121,6 +129,7 @@ static int derivatives_along(Component *c, const unsigned *unknown, size_t unkno
   double x[2 * INPUTS], rates[2 * MOTION + 1], outputs[2 * BC_OUTPUTS + 1];
   size_t k;
   int i, wants_rates = 0, wants_outputs = 0;
+  if (!BC_EXCHANGE) return 0;
   for (k = 0; k < unknowns; ++k) {
     if (unknown[k] < FIRST_RATE || unknown[k] >= VARIABLES) return 0;
     if (unknown[k] < FIRST_OUTPUT) wants_rates = 1;
@@ -154,7 +163,7 @@ static char *copy_text(const char *text) {
 }
 
 static Component *new_component(const char *name, int exchange) {
-  Component *c = (Component *)calloc(1, sizeof *c);
+  Component *c = exchange && !BC_EXCHANGE ? 0 : (Component *)calloc(1, sizeof *c);
   if (!c) return 0;
   run_reset(&c->run);
   c->exchange = exchange;
@@ -190,10 +199,10 @@ static void restore(Component *c, const void *run) {
 
 static void set_motion(Component *c, const double *motion) {
   memcpy(c->run.motion, motion, MOTION * sizeof(double));
-  changed(c);
+  changed(c, NEW_MOTION);
 }
 
 static void set_time(Component *c, double t) {
   c->run.t = t;
-  changed(c);
+  changed(c, NEW_MOTION);
 }

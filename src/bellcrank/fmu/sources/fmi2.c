@@ -28,7 +28,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     c->report = report2;
   } else if (functions && functions->logger)
     functions->logger(functions->componentEnvironment, name, fmi2Error, "logStatusError",
-                      "the GUID is not that of this FMU, or there is no memory left");
+                      "the GUID is not that of this FMU, it is not made for this kind of use, or there is no memory left");
   return c;
 }
 
@@ -153,14 +153,14 @@ fmi2Status fmi2SetTime(fmi2Component instance, fmi2Real time) {
 
 fmi2Status fmi2SetContinuousStates(fmi2Component instance, const fmi2Real x[], size_t n) {
   COMPONENT;
-  if (n != MOTION) return fmi2Error;
+  if (n != MOTION || !BC_EXCHANGE) return fmi2Error;
   set_motion(c, x);
   return fmi2OK;
 }
 
 fmi2Status fmi2GetDerivatives(fmi2Component instance, fmi2Real derivatives[], size_t n) {
   COMPONENT;
-  if (n != MOTION) return fmi2Error;
+  if (n != MOTION || !BC_EXCHANGE) return fmi2Error;
   evaluate(c);
   memcpy(derivatives, c->rates, n * sizeof(double));
   return all_finite(c->rates, MOTION) ? fmi2OK : fmi2Discard;
@@ -175,7 +175,7 @@ fmi2Status fmi2GetEventIndicators(fmi2Component instance, fmi2Real indicators[],
 
 fmi2Status fmi2GetContinuousStates(fmi2Component instance, fmi2Real x[], size_t n) {
   COMPONENT;
-  if (n != MOTION) return fmi2Error;
+  if (n != MOTION || !BC_EXCHANGE) return fmi2Error;
   memcpy(x, c->run.motion, n * sizeof(double));
   return fmi2OK;
 }

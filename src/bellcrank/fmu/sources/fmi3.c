@@ -21,7 +21,7 @@ static Component *instantiated(fmi3String name, fmi3String token, fmi3InstanceEn
     c->logger = (void *)log;
     c->report = report3;
   } else if (log)
-    log(environment, fmi3Error, "logStatusError", "the instantiation token is not that of this FMU, or there is no memory left");
+    log(environment, fmi3Error, "logStatusError", "the instantiation token is not that of this FMU, it is not made for this kind of use, or there is no memory left");
   return c;
 }
 
@@ -271,14 +271,14 @@ fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 time) {
 
 fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 x[], size_t n) {
   COMPONENT;
-  if (n != MOTION) return fmi3Error;
+  if (n != MOTION || !BC_EXCHANGE) return fmi3Error;
   set_motion(c, x);
   return fmi3OK;
 }
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 derivatives[], size_t n) {
   COMPONENT;
-  if (n != MOTION) return fmi3Error;
+  if (n != MOTION || !BC_EXCHANGE) return fmi3Error;
   evaluate(c);
   memcpy(derivatives, c->rates, n * sizeof(double));
   return all_finite(c->rates, MOTION) ? fmi3OK : fmi3Discard;
@@ -293,7 +293,7 @@ fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 indicators[
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 x[], size_t n) {
   COMPONENT;
-  if (n != MOTION) return fmi3Error;
+  if (n != MOTION || !BC_EXCHANGE) return fmi3Error;
   memcpy(x, c->run.motion, n * sizeof(double));
   return fmi3OK;
 }

@@ -22,7 +22,7 @@ from bellcrank.base.keys import NUMBER, SIDE, Keys, list_of, may, must
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import Vec, add, cross, dot, scale, sub
 from bellcrank.model import checks
-from bellcrank.model.forces.element import ForceElement, ForceMethod, ForceQuantity
+from bellcrank.model.forces.element import ForceElement, ForceMethod, ForceQuantity, Line
 from bellcrank.model.frames import Frame
 from bellcrank.model.joints import Side
 from bellcrank.program.functions import atan2, maximum, sqrt, where
@@ -52,6 +52,7 @@ class Cable(ForceElement):
     """A cable through `points`, with pulleys of `radii` [m] at all but the first and last of them."""
 
     kind = "cable"
+    drawn = Line.CABLE
     keys = Keys(
         "A cable over pulleys, taut or slack.",
         must(

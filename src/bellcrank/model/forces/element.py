@@ -41,10 +41,11 @@ XYZ = ("x", "y", "z")
 
 
 class Line(StrEnum):
-    """How a force between two points is drawn."""
+    """How a force between points is drawn; a cable has pulleys besides."""
 
     COIL = "coil"
     PLAIN = "plain"
+    CABLE = "cable"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class ForceQuantity:
 
 
 class ActingForce:
-    """Where a force acts. drawn: How it is drawn between its two frames, None for no line."""
+    """Where a force acts. drawn: How it is drawn between its frames, None for no line."""
 
     drawn: ClassVar[Line | None] = None
 

@@ -193,10 +193,6 @@ class Elementary:
         """The link's positions from the joint's coordinates."""
         return given
 
-    def from_pose(self, R: Array, p: Array) -> Sequence[float]:
-        """Its positions where the link stands at p [m], turned by R, in the parent's axes; only with a quaternion."""
-        raise NotImplementedError
-
     def start_values(self, link: Link, x: Array) -> dict[str, Any]:
         """Coordinates of the joint by the names that a start goes by."""
         return {link.coordinates[0]: float(x[0])}

@@ -135,9 +135,6 @@ class Float(SixSpeeds):
         origin = frames.on_parent + frames.left @ p - R_link @ frames.on_link
         return np.array([*origin, *to_quaternion(R_link.tolist())])
 
-    def from_pose(self, R: Array, p: Array) -> Sequence[float]:
-        return [*p, *to_quaternion(R.tolist())]
-
     def start_values(self, link: Link, x: Array) -> dict[str, Any]:
         return {"position": x[:3], "quaternion": x[3:]}
 

@@ -254,6 +254,11 @@ class Joint:
         """The coordinates [m, rad] that fit the start pose best; loops need not close on them."""
         return self.start(*self.start_relation())
 
+    def joined_relation(self) -> tuple[Array, Array]:
+        """The relation that the joint makes of the start pose: frames that it holds together are together."""
+        moved = self.displaced(dict(zip(self.coordinates, self.start_coordinates(), strict=True)))
+        return np.array(moved.shift), np.asarray(moved.left @ self.between() @ moved.right)
+
     def start(self, p: Array, R: Array) -> tuple[float, ...]:
         """The coordinates that fit a relative position p and rotation R of B in A's axes best."""
         raise NotImplementedError

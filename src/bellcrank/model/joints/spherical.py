@@ -118,9 +118,6 @@ class Ball(Elementary):
         R = matrix(given / np.linalg.norm(given))
         return np.array(to_quaternion((frames.left @ (R.T if frames.reverse else R) @ frames.right).tolist()))
 
-    def from_pose(self, R: Array, p: Array) -> Sequence[float]:
-        return to_quaternion(R.tolist())
-
     def start_values(self, link: Link, x: Array) -> dict[str, Any]:
         return {"quaternion": x}
 

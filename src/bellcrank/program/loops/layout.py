@@ -252,7 +252,10 @@ def address(array: NDArray[Any]) -> int:
 
 
 def words(given: Type, value: Any, found: list[int], kept: list[Any]) -> None:
-    """Append the words of a value; `kept` are the arrays that must live as long as they are used."""
+    """Append the words of a value, and to `kept` its arrays, each with the place of its address among the words.
+
+    The arrays must live as long as the words are used.
+    """
     if isinstance(given, ScalarType):
         if given.kind == "real":
             found.append(struct.unpack("<q", struct.pack("<d", value))[0])
@@ -269,7 +272,7 @@ def words(given: Type, value: Any, found: list[int], kept: list[Any]) -> None:
         array = value.words if isinstance(value, Records) else value
         if given.dimensions:
             _check(given, value, array)
-        kept.append(array)
+        kept.append((len(found), array))
         found.append(address(array))
         found.extend(array.shape[: given.dimensions])
 

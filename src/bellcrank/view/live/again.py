@@ -38,6 +38,7 @@ def with_parameters(mechanism: Mechanism, values: Mapping[str, float]) -> Mechan
 def again(result: Result, values: Mapping[str, float], **options: Any) -> Result:
     """The run of a result once more, with other parameter values: same start, times and integrator."""
     from bellcrank.integrate.methods import METHODS, adaptive
+    from bellcrank.result.result import STEPS
 
     mechanism = with_parameters(result.mechanism, values)
     span = float(result.time[-1] - mechanism.start.t)
@@ -46,6 +47,8 @@ def again(result: Result, values: Mapping[str, float], **options: Any) -> Result
         "integrator": method if adaptive(method) else "auto",
         "output": np.asarray(result.time),
     }
+    if result.run.method == STEPS:
+        given |= {"impacts": "stepping", "step": span / max(result.run.steps, 1)}
     return mechanism.simulate(span, **{**given, **options})
 
 

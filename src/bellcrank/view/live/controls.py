@@ -11,6 +11,7 @@ from bellcrank.base.words import counted, seconds
 from bellcrank.model.forces import ContactForce
 from bellcrank.program.trace import Expr
 from bellcrank.view.animation import speeds_for
+from bellcrank.view.live.eye import SIDES
 from bellcrank.view.stress import STOPS, scaled
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ JUMPS = 200
 """Of them to be chosen from a list."""
 NOWHERE = "(jump to)"
 WHOLE = "off"
+FREE = "as at first"
 ARROWS = {"force": "forces", "reaction": "reactions", "velocity": "velocities"}
 COLOUR_BAR = (
     '<div style="height:12px;margin:0 1em 0.5em;border-radius:3px;'
@@ -58,6 +60,8 @@ class TimeControls:
         with gui.add_folder("Scene", expand_by_default=max(drawn.stress, drawn.pressure) > 0.0):
             self.names = gui.add_checkbox("names", False)
             self.follow = gui.add_checkbox("follow", viewer._travels)
+            self.side = gui.add_dropdown("look from", (FREE, *SIDES), initial_value=FREE)
+            self.flat = gui.add_checkbox("orthographic", False)
             self.arrows = {
                 kind: gui.add_checkbox(words, False, visible=any(a.kind == kind for a in drawn.arrows))
                 for kind, words in ARROWS.items()
@@ -78,10 +82,17 @@ class TimeControls:
         self.jump.on_update(self._jumped)
         self.names.on_update(lambda _: viewer.stage.show_names(self.names.value))
         self.follow.on_update(lambda _: viewer._later(self._redraw))
+        self.side.on_update(lambda _: self.look())
+        self.flat.on_update(lambda _: viewer.eye.flatten(self.flat.value))
         self.section.on_update(lambda _: self.show_section())
         self.place.on_update(lambda _: self.show_section())
         for box in self.arrows.values():
             box.on_update(lambda _: self.show_arrows())
+
+    def look(self) -> None:
+        """From the side that is chosen."""
+        eye = self.viewer.eye
+        eye.look(eye.first) if self.side.value == FREE else eye.side(self.side.value)
 
     def show_arrows(self) -> None:
         """Those that are ticked."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bellcrank.view.live.eye import Eye
 from bellcrank.view.live.gated import gated_server
 from bellcrank.view.scene import Scene
 
@@ -55,7 +56,7 @@ class Player(ABC):
         self._drawn = self._marked = -1
         self.server = _server(host, port, name)
         try:
-            self._camera(drawn)
+            self.eye, self._travels = Eye(self.server, drawn), drawn.travels
             self._furnish()
             self._show()
         except BaseException:
@@ -187,25 +188,6 @@ class Player(ABC):
             return np.zeros(3)
         positions = self._scene.positions[:, self._anchor]
         return positions[frame] - positions[0]
-
-    def _camera(self, drawn: Scene) -> None:
-        self._travels, angle = drawn.travels, 0.7
-        view = drawn.view
-        if drawn.planar:
-            # A little from above and from the side: the ground shows, and that the mechanism has depth.
-            view = view + 0.28 * drawn.up + 0.22 * np.cross(drawn.up, drawn.view)
-            view = view / np.linalg.norm(view)
-        right = np.cross(drawn.up, view)
-        right /= np.linalg.norm(right)
-        target, box = drawn.extent((right, np.cross(view, right), view))
-        # The front of all that is drawn fills the picture, which is wider than high, less the panel.
-        distance = 0.5 * max(box[1], box[0] / 1.25) / np.tan(angle / 2) + 0.5 * box[2]
-        eye = self.server.initial_camera
-        self.server.scene.set_up_direction(tuple(drawn.up))
-        eye.up = tuple(drawn.up)
-        eye.look_at = tuple(target)
-        eye.position = tuple(target + 1.1 * distance * view)
-        eye.fov = angle
 
 
 def _server(host: str, port: int, name: str) -> Any:

@@ -157,7 +157,7 @@ class Stage:
             if len(solid.edges):
                 shade = (
                     "#a9b1ba"
-                    if solid.ground
+                    if solid.endless
                     else darker(solid.colour, 0.45)
                     if len(solid.faces)
                     else solid.colour
@@ -205,7 +205,7 @@ class Stage:
         scene, up = self.scene, self.scene.up
         size = 10.0 ** np.floor(np.log10(scene.size))
         cell = float(size * (0.5 if scene.size / size > 3 else 0.2))
-        points = [scene.placed(b, s.corners, 0) for b, s in scene.solids if not s.ground]
+        points = [scene.placed(b, s.corners, 0) for b, s in scene.solids if not s.endless]
         points += [d.points[0] for d in scene.deforming]
         heights = np.vstack(points) @ up
         roads = [s.corners for b, s in scene.solids if s.ground]
