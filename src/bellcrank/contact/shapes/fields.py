@@ -29,6 +29,8 @@ then cuts off as much as a fillet of that radius, whose middle lies sqrt(2) - 1 
 sharpest in its middle, with 0.74 of the radius."""
 SHARP = 1e-9
 """Least width of a blend about an axis, over the size of the shape: as sharp, and slopes exist on the axis."""
+LEVEL = 1e-12
+"""Added to squares of slopes of the depth that are divided by, so that a level place stays: slopes are about one."""
 TINY = 1e-15
 """Part of a shape's size added to distances from an axis or a centre, so that slopes exist there."""
 
@@ -229,7 +231,7 @@ def _onto(field: Any, points: Reals2, close: float) -> int:
         for _ in range(50):
             if abs(depth) <= close:
                 break
-            x = x - slope * (depth / (slope.square + 1e-12))
+            x = x - slope * (depth / (slope.square + LEVEL))
             depth, slope = gradient(field.depth, x)
         if not abs(depth) <= close:
             failed += 1
@@ -274,6 +276,7 @@ def onto(field: Field, points: Floats) -> Floats:
 
 __all__ = [
     "BLEND",
+    "LEVEL",
     "SHARP",
     "TINY",
     "Field",

@@ -261,6 +261,7 @@ class Revolution(Shape):
         x = tuple(where(by_side, p, q) for p, q in zip(on_side, on_end, strict=True))
         away = sub(c, (x[0], x[1], x[2]))
         gap2 = dot(away, away)
+        # Nearer than 1e-12 of the length the direction to the surface is rounding; the normal there is not.
         tiny = compare("lt", gap2, 1e-24 * self.length * self.length)
         flip = where(inside, -1.0, 1.0) / sqrt(maximum(gap2, TINY))
         up = where(compare("lt", 0.0, top), 1.0, -1.0)
