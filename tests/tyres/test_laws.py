@@ -108,6 +108,17 @@ def _everything(law: MagicFormula) -> list[float]:
     return [*found, float(law.rolling_radius(4e3, 50.0)), law.damping_time, law.most_slip]
 
 
+def test_speeds_beyond_all_files_leave_a_tyre_its_size() -> None:
+    """The load of a wheel acts within its radius, and a wheel does not grow for ever by turning."""
+    for version in ("52", "61", "62"):
+        law = law_of(version)
+        for speed in (100.0, 1e3, 1e5):
+            rolling = float(law.forces(Slip(4000.0, speed=speed)).rolling)
+            assert -law.free_radius * 4000.0 * 1.5 < rolling <= 0.0
+            grown = float(law.load(Deflection(law.free_radius * 1.15, spin=speed / law.free_radius)))
+            assert grown == 0.0
+
+
 LAWS: dict[str, TyreLaw] = {
     "magic formula 6.1": passenger(),
     "magic formula 5.2": law_of("52"),

@@ -144,6 +144,7 @@ def run(motion: dict[str, Any], parameters: dict[str, float] | None = None) -> R
         ({"velocity": (0.0, 0.0, 0.0)}, {"throttle": 1.0, "gear": 1.0}),
         ({"velocity": (-10.0, 3.0, 0.0)}, {"brake": 1.0, "gear": -1.0}),
         ({"velocity": (150.0, -40.0, 0.0)}, {"steering": 6.0}),
+        ({"velocity": (600.0, 0.0, 0.0)}, {}),
         ({"position": (0.0, 0.0, 8.0), "velocity": (20.0, 0.0, 0.0)}, {"throttle": 1.0}),
         (
             {"position": (0.0, 0.0, 1.2), "quaternion": (0.0, 1.0, 0.0, 0.0), "velocity": (20.0, 0.0, -1.0)},
@@ -152,7 +153,7 @@ def run(motion: dict[str, Any], parameters: dict[str, float] | None = None) -> R
         ({"position": (0.0, 0.0, 1.0), "quaternion": (0.5**0.5, 0.5**0.5, 0.0, 0.0)}, {}),
         ({"position": (0.0, 0.0, 2.2), "quaternion": (0.5**0.5, 0.0, 0.5**0.5, 0.0)}, {}),
     ],
-    ids=["standing", "backwards", "sideways at 150 m/s", "in the air", "roof", "side", "nose"],
+    ids=["standing", "backwards", "sideways at 150 m/s", "600 m/s", "in the air", "roof", "side", "nose"],
 )
 def test_forces_stay_sane(motion: dict[str, Any], parameters: dict[str, float]) -> None:
     found = run(motion, parameters)

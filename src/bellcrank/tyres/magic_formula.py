@@ -38,6 +38,9 @@ LEAST_LOAD = 1e-3
 """Of the nominal load: the least that slopes over the load are divided by; forces are a thousandth of the usual."""
 MOST_LOAD = 3.0
 """Of the nominal load: the largest for which a file that names none is taken to be fitted."""
+MOST_GROWTH = 0.1
+"""Of the radius: the most that a tyre grows by turning. It has burst by then, at some 200 m/s; a wheel that turns ever
+faster because it grows would have no end."""
 LEAST_RELAXING_LOAD = 0.05
 """Of the nominal load: the least that relaxation lengths are taken at, since they vanish with the load and the rate of
 slip goes to infinity, while the forces vanish too."""
@@ -422,7 +425,8 @@ class MagicFormula(TyreLaw):
         c, v = self.c, speed / self.c.LONGVL
         rolling = c.QSY1 + c.QSY3 * function("abs", v) + c.QSY4 * v**4
         rolling = rolling + (c.QSY5 + c.QSY6 * s.z / c.FNOMIN) * s.gamma * s.gamma
-        return s.b * rolling + c.QSY2 * F_x / c.FNOMIN
+        # The load acts within the radius of the wheel; the fourth power of speed would put it anywhere.
+        return s.b * clip(rolling, -1.0, 1.0) + c.QSY2 * F_x / c.FNOMIN
 
     def load(self, at: Deflection) -> Scalar:
         """A3.3 and, for 6.2, the effects of camber; A5 for pressure; bottoming; damping that never pulls."""
@@ -450,9 +454,10 @@ class MagicFormula(TyreLaw):
         return where(depth > 0.0, maximum(damped, 0.0), 0.0)
 
     def _free_radius(self, spin: Scalar) -> Scalar:
-        """R_Omega, larger the faster the wheel turns (A3.1)."""
+        """R_Omega, larger the faster the wheel turns (A3.1), up to `MOST_GROWTH`."""
         c, R = self.c, self.free_radius
-        return R * (c.Q_RE0 + c.Q_V1 * (spin * R / c.LONGVL) ** 2)
+        growth = c.Q_V1 * (spin * R / c.LONGVL) ** 2
+        return R * (c.Q_RE0 + clip(growth, -MOST_GROWTH, MOST_GROWTH))
 
     def _camber_depth(self, at: Deflection, free: Scalar, depth: Scalar) -> Scalar:
         """What camber adds to the depth by the width of the tread (6.2)."""

@@ -96,6 +96,19 @@ def stretched(x: float, half: float, width: float, half_before: float, width_bef
     return found if x >= 0.0 else -found
 
 
+SETTLING = 4
+"""Steps of Newton's method along slopes, which double the digits: from a tenth to rounding."""
+
+
+@compiled
+def settled(field: Any, x: Vector, level: float) -> Vector:
+    """The point near x, down or up the slope of the depth, at a depth of `level` [m]."""
+    for _ in range(SETTLING):
+        d, g = gradient(field.depth, x)
+        x = x - g * ((d - level) / g.square)
+    return x
+
+
 @runtime_checkable
 class Yielding(Protocol):
     """The field of a body that deforms: a force acts on its coordinates where the material at x has come from."""
@@ -275,6 +288,7 @@ __all__ = [
     "first_order",
     "met",
     "onto",
+    "settled",
     "smooth_absolute",
     "smooth_maximum",
     "smooth_radius",

@@ -17,7 +17,7 @@ from bellcrank.base.keys import FUNCTION, NUMBER, TEXT, Keys, may, must
 from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import Expansion
 from bellcrank.contact.shapes import fields
-from bellcrank.contact.shapes.base import TINY, Shape, Support, Surface, sample_normals
+from bellcrank.contact.shapes.base import TINY, Shape, Support, Surface, check_plain, sample_normals
 from bellcrank.contact.shapes.fields import Field, depths, first_order, smooth_maximum
 from bellcrank.contact.shapes.geodesic import geodesic
 from bellcrank.contact.shapes.grading import following
@@ -121,6 +121,7 @@ class Implicit(Shape):
             raise ModelError(f"the name of an implicit surface is a text, not {self.name!r}")
         if not callable(self.function):
             raise ModelError(f"{self.name}: its function g(x, y, z) is a function, not {self.function!r}")
+        check_plain(self.name, size=self.size)
         if not is_positive(self.size):
             raise ModelError(f"{self.name}: size must be a positive length [m], not {self.size!r}")
         if not self._parameters() or self.values:

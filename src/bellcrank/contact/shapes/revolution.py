@@ -20,6 +20,7 @@ from bellcrank.contact.shapes.base import (
     Floats,
     Shape,
     Support,
+    check_plain,
     check_rounding,
 )
 from bellcrank.contact.shapes.fields import (
@@ -183,6 +184,7 @@ class Revolution(Shape):
     def __post_init__(self) -> None:
         if not callable(self.profile):
             raise ModelError(f"solid of revolution: its profile is a function of z, not {self.profile!r}")
+        check_plain("solid of revolution", length=self.length, rounding=self.rounding)
         if not is_positive(self.length):
             raise ModelError(
                 f"solid of revolution: length must be a positive length [m], not {self.length!r}"
