@@ -23,6 +23,7 @@ from bellcrank.vehicles import (
     steady_circle,
     step_steer,
 )
+from bellcrank.vehicles.manoeuvres import Braking
 from bellcrank.vehicles.report import Reported
 from bellcrank.verify.cart import RADIUS, driven_cart, rubber
 
@@ -62,11 +63,15 @@ def written(found: Reported, path: Path) -> str:
 
 def test_a_slip_controller_keeps_wheels_from_locking(tmp_path: Path) -> None:
     helped = braking(car(), 15.0, 1.0, duration=2.2)
-    locked = braking(unaided(), 15.0, 1.0, duration=2.5)
-    fast = np.asarray(helped.result["chassis.velocity.x"]) > 5.0
-    assert helped.result["front left tyre.slip"][fast].min() > -0.4
+    locked = braking(unaided(), 10.0, 1.0, duration=1.6)
+
+    def most(found: Braking) -> float:
+        fast = np.asarray(found.result["chassis.velocity.x"]) > 5.0
+        return float(np.asarray(found.result["front left tyre.slip"])[fast].min())
+
+    assert most(helped) > -0.4
     # A brake that holds gives way a little, forth and back.
-    assert locked.result["front left tyre.slip"][fast].min() == pytest.approx(-1.0, abs=0.05)
+    assert -1.2 < most(locked) < -0.95
     assert helped.deceleration == pytest.approx(0.9 * 9.81, rel=0.12)
     assert abs(helped.aside) < 0.01
     assert "braking distance" in written(helped, tmp_path)

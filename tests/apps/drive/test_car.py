@@ -12,14 +12,25 @@ from scipy.signal import welch
 from bellcrank.apps.drive.car import drive_car, resized, usual_tyre
 from bellcrank.apps.drive.drive import Drive
 from bellcrank.apps.drive.realtime import Stepper
-from bellcrank.apps.drive.terrain import FLAT, PROVING_GROUND, TERRAINS, Rough, featured, read_course, terrain
+from bellcrank.apps.drive.terrain import (
+    BEHIND,
+    FLAT,
+    PROVING_GROUND,
+    TERRAINS,
+    Rough,
+    featured,
+    read_course,
+    terrain,
+)
 from bellcrank.errors import ModelError, UnknownName
+from bellcrank.roads import crg
 from bellcrank.roads.road import heights
 from bellcrank.tyres import Deflection, LinearTyre, MagicFormula, Slip
 from bellcrank.vehicles import Vehicle
 from bellcrank.vehicles.passenger_car import passenger
 from bellcrank.verify.full_car import full_car_data
 from bellcrank.verify.full_car_bump import TYRES, reference
+from roads.test_roads import SECTIONS, written
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +133,22 @@ def test_a_car_climbs_the_ground_of_a_mesh(tmp_path: Path) -> None:
     place = drive.stepper.measure()["chassis.position"]
     assert place[0] > 20.0
     assert place[2] - float(before) == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.02])
+def test_an_open_crg_road_begins_behind_the_car(bend: float, tmp_path: Path) -> None:
+    """Wherever the file has it, and whichever way it goes there."""
+    heading, count = 0.4, 41
+    angles = heading + bend * np.arange(count - 1)
+    heights = np.column_stack([0.01 * np.arange(count) ** 0.5 + a for a in (0.0, 0.1, 0.3)])
+    rows = np.column_stack([np.r_[np.nan, angles], heights])
+    path = written(tmp_path / "road.crg", "KDBI", rows, f"D:reference line phi,rad\n{SECTIONS}", heading)
+    ground, road = terrain(path), crg(path)
+    x, y = np.random.default_rng(4).uniform((-2.5, -1.0), (6.0, 0.5), (40, 2)).T
+    c, s = np.cos(heading), np.sin(heading)
+    there = 10.0 + c * (x + BEHIND) - s * y, -2.0 + s * (x + BEHIND) + c * y
+    assert ground.at(x, y)[0] == pytest.approx(road.heights(*there) - road(10.0, -2.0), abs=1e-9)
+    assert ground.at(-BEHIND, 0.0)[0] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_files_that_are_no_ground_or_no_course_are_named(tmp_path: Path) -> None:

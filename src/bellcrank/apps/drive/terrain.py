@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,7 @@ from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar, function
-from bellcrank.roads import Grid, Road, crg
+from bellcrank.roads import Grid, Road, crg, read_crg
 from bellcrank.roads.road import MOST_HEIGHTS
 from bellcrank.roads.roughness import CLASSES, REFERENCE
 
@@ -226,11 +226,26 @@ def terrain(name: str | PathLike[str]) -> Terrain:
         return TERRAINS[str(name)]
     kind = Path(name).suffix.lower().lstrip(".")
     if kind == "crg":
-        return Terrain(crg(name))
+        return Terrain(_from_its_start(name))
     if kind in KINDS:
         return Terrain(_upper_side(name))
     known = unknown_name("terrain", str(name), TERRAINS)
     raise UnknownName(f"{known}; or a file of {', '.join(KINDS)} or .crg")
+
+
+BEHIND = 3.0
+"""How far behind the middle of the car a road begins [m]: all wheels stand on it."""
+
+
+def _from_its_start(path: str | PathLike[str]) -> Grid:
+    """The road of an OpenCRG file, moved so that its reference line begins behind the car, along x, at height 0."""
+    found, road = read_crg(path), crg(path)
+    heading = float(found.phi[0])
+    start = np.array([found.head.get(f"reference_line_start_{c}", 0.0) for c in "xy"])
+    c, s = math.cos(heading), math.sin(heading)
+    x, y = np.array([[c, s], [-s, c]]) @ (np.array(road.at) - start)
+    height = float(road(*start.tolist()))
+    return replace(road, z=road.z - height, at=(x - BEHIND, y), heading=road.heading - heading)
 
 
 def _upper_side(path: str | PathLike[str]) -> Grid:
