@@ -189,6 +189,14 @@ def test_an_interrupted_run_by_steps_goes_on_with_the_same_bits(
         assert asdict(result.run) | {"seconds": 0.0} == asdict(whole.run) | {"seconds": 0.0}
 
 
+def test_accelerations_of_steps_are_changes_of_speeds_whatever_speeds_are_independent() -> None:
+    run = swinging_crank().simulate(
+        0.8, initial={"main": (0.3, 5.0)}, output=800, impacts="stepping", step=1e-3
+    )
+    assert run.run.repartitions
+    np.testing.assert_allclose(run.du[1:], np.diff(run.u, axis=0) / 1e-3, atol=1e-6)
+
+
 def test_a_run_by_steps_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "PERIOD", 0.0)
     seen: list[bc.Result] = []

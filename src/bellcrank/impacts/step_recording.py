@@ -63,10 +63,9 @@ class StepRecorder(ForceRecorder):
         arrays |= {KNOWN + key: a for key, a in known_of(run.scene).items()}
         kept = max((k for k, (t, _) in enumerate(run.history) if t < last), default=0)
         history = run.history[kept:]
-        before, length = run.before
         arrays |= {
             "x": run.scene.x,
-            "before": before,
+            "speeds_before": run.speeds_before,
             "statistics": run.statistics,
             "history_p": np.array([p for _, p in history]),
         }
@@ -79,7 +78,7 @@ class StepRecorder(ForceRecorder):
             "contacts": of_contacts,
             "calls": run.calls,
             "repartitions": run.repartitions,
-            "length": length,
+            "h": run.h,
             "history_t": [t for t, _ in history],
             "counted": {"steps": run.steps, "rejected": 0, "evaluations": 0, "seconds": seconds},
         }
@@ -133,7 +132,7 @@ def _take_over(run: SteppedRun, stored: Stored) -> None:
         {k.removeprefix(KNOWN): a for k, a in arrays.items() if k.startswith(KNOWN)},
     )
     run.statistics[:] = arrays["statistics"]
-    run.before = arrays["before"], float(about["length"])
+    run.speeds_before, run.h = arrays["speeds_before"], float(about["h"])
 
 
 __all__ = ["StepRecorder", "resume_by_steps"]

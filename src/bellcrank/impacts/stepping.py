@@ -105,6 +105,8 @@ class SteppedRun(Run):
         self.stopped = False
         self.advancing: Bound | None = None
         self.reached: list[Row] = []
+        # Before the last step, and how long that was [s].
+        self.speeds_before, self.h = mechanism.start.u, length
         self.parameters_before = np.zeros((0, len(mechanism.parameter_values)))
         self.samples, self.calls = [self._sample(c) for c in self.controllers], [0] * len(self.controllers)
         self._enter(mechanism.start, np.array(mechanism.parameter_values))
@@ -248,7 +250,9 @@ class SteppedRun(Run):
             # One step is left for the end, so that its change of speeds is known.
             chunk = 1 if self.events or left == 1 else min(left - 1, CHUNK)
             watched = self._watched() if self.events else None
-            self.before = self.scene.x.copy(), h
+            if chunk == 1:
+                self.speeds_before = self.machine.full(self.scene.x)[: self.mechanism.linkage.speeds].copy()
+            self.h = h
             done = self._advance(moreau.STEP, h, chunk)
             left -= done
             self.steps += done
@@ -301,7 +305,7 @@ class SteppedRun(Run):
             # A gap that closed in the step has not jumped, as it does where another place takes over: it is as deep as
             # bodies move meanwhile, twice that for their acceleration.
             if what == "touch" and rate is not None:
-                late[k] = -2.0 * self.before[1] * min(before[rate], after[rate], 0.0)
+                late[k] = -2.0 * self.h * min(before[rate], after[rate], 0.0)
         x, linkage = self.scene.x, self.mechanism.linkage
         y, p = x[1 : 1 + linkage.positions + self.scene.n].copy(), self._parameters()
         changed = self._met(float(x[0]), y, hits, p, late)
@@ -408,12 +412,11 @@ class SteppedRun(Run):
             forces = np.zeros(len(self._forces()))
             return x[1 : 1 + n], values[:whole].copy(), values[whole : 2 * whole].copy(), forces
         forces = self._forces()
-        self._advance(moreau.CLEAR, self.before[1], 0)
+        self._advance(moreau.CLEAR, self.h, 0)
         u = self.machine.full(self.scene.x)[:whole].copy()
         q = self.scene.x[1 : 1 + n].copy()
         self.scene.x[:] = x
-        before, h = self.before
-        du = (u - self.machine.full(before)[:whole]) / h if len(before) == len(x) else np.zeros(whole)
+        du = (u - self.speeds_before) / self.h
         if len(rows) == 1 and not rows[0][3].any():
             # The start has no step behind it: what its first step does holds there too.
             rows[0][2][:], rows[0][3][:] = du, forces
