@@ -38,6 +38,19 @@ class Clock:
         times.append(now)
         return len(times) == times.maxlen and now - times[0] < self.brief
 
+    def times(self) -> tuple[list[float], list[float]]:
+        """Of the changes and impacts that still count [s], for a run that is gone on with."""
+        changes, impacts = (
+            [t for t in times if times[-1] - t < self.brief] for times in (self.changes, self.impacts)
+        )
+        return changes, impacts
+
+    def restore(self, times: Sequence[Sequence[float]]) -> None:
+        """Go on from the times of another clock."""
+        self.reset()
+        for mine, its in zip((self.changes, self.impacts), times, strict=True):
+            mine.extend(float(t) for t in its)
+
     def reset(self) -> None:
         """After a stretch that was taken otherwise."""
         self.changes.clear()

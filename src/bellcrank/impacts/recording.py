@@ -185,6 +185,7 @@ class ContactRecorder(ForceRecorder):
             "modes": {name: asdict(mode) for name, mode in following.modes.items()},
             "sampled": following.sampled,
             "fastest": contacts.fastest,
+            "clock": contacts.clock.times(),
             "first": whole.outputs,
             "first_event": len(whole.events),
             "earlier": None if report is None else asdict(report),
@@ -304,8 +305,12 @@ def resume_with_contacts(
     met = int(of_contacts["first_event"])
     if of_contacts["earlier"] is not None:
         whole.take(_earlier(stored, mechanism, of_contacts["earlier"], first, met))
+    contacts.clock.restore(of_contacts.get("clock", ((), ())))
     if "history_p" not in arrays:
         return drive(setup, contacts, whole, following, record)
+    # The change that began the segment at work is counted again where it is gone on with.
+    if contacts.clock.changes:
+        contacts.clock.changes.pop()
     pending = [arrays.pop(f"pending_{key}") for key in ROWS]
     assert stored.contact_forces is not None
     written = (stored.q, stored.u, stored.du, stored.parameters, stored.contact_forces)
