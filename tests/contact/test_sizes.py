@@ -6,8 +6,25 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.contact import Box, Capsule, Cone, Cylinder, Ellipsoid, Shape, Sphere, Torus, Tube
+from bellcrank.contact import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Mesh,
+    Part,
+    Revolution,
+    Shape,
+    Sphere,
+    Superellipsoid,
+    Torus,
+    Tube,
+    Union,
+)
 from bellcrank.contact.shapes.fields import depths
+from bellcrank.contact.shapes.union import UnionField
 from bellcrank.files import dumps, loads
 from bellcrank.flexible import STEEL, Clamped, NormalModes, beam, circle
 from bellcrank.math.vectors import Vector
@@ -18,6 +35,9 @@ SHAPES: dict[str, Callable[..., Shape]] = {
     "ellipsoid": lambda r: Ellipsoid(0.05, r, 0.08),
     "capsule": lambda r: Capsule(0.5 * r, 0.05),
     "cylinder": lambda r: Cylinder(0.05, r),
+    "superellipsoid": lambda r: Superellipsoid(0.05, r, 0.08, (4.0, 3.0)),
+    "cone": lambda r: Cone(r, 0.05, 0.7 * r),
+    "tip": lambda r: Cone(0.05, r),
     "torus": lambda r: Torus(0.08, 0.3 * r),
     "tube": lambda r: Tube(r, 0.04, 0.03),
 }
@@ -94,9 +114,36 @@ def test_the_partner_of_a_skin_may_have_a_parameter() -> None:
     assert ends[0] == pytest.approx(ends[1], abs=1e-12)
 
 
+class Lump(Sphere):
+    """A shape of a user's own, whose field does not know where its surface goes as it grows."""
+
+    @property
+    def field(self):
+        return UnionField(self.radius, self.radius, 0.0)
+
+
 def test_shapes_whose_sizes_are_numbers_are_named() -> None:
-    system = bc.System("cone")
+    system = bc.System("lump")
     body = system.body("body", mass=1.0, inertia=(1e-3,) * 3)
     r = system.parameter("r", 0.1)
-    with pytest.raises(bc.ModelError, match="contact 'c': the sizes of a Cone are plain numbers"):
-        system.contact("c", system.ground.plane(), body.shape(Cone(r, 0.1)), 0.5, treatment="continuous")
+    with pytest.raises(bc.ModelError, match=r"the sizes of a Lump are plain numbers.*Give a number"):
+        system.contact(
+            "c", system.ground.plane(), body.shape(Lump(r)), 0.5, treatment="continuous", law="half-space"
+        )
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda r: Union([Part(Box(r, 0.1, 0.1))]), "Box in a union: half_x"),
+        (lambda r: Superellipsoid(0.1, 0.1, 0.1, (r, 4.0)), "superellipsoid: exponents"),
+        (lambda r: Revolution(lambda z: 0.1 + 0.0 * z, r), "solid of revolution: length"),
+        (lambda r: HeightField(np.zeros((9, 9)), r), "height field: spacing"),
+        (lambda r: Mesh.from_file("body.stl", scale=r), "mesh: scale"),
+    ],
+)
+def test_what_is_a_number_says_so_of_a_parameter(make: Callable[..., Shape], named: str) -> None:
+    with pytest.raises(
+        bc.ModelError, match=f"{named} is a plain number and cannot depend on the parameter <r>"
+    ):
+        make(bc.System("plain").parameter("r", 0.1))

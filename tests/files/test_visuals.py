@@ -50,6 +50,42 @@ def test_urdf_shapes_colours_and_meshes(package: Path) -> None:
     assert found.ignored == ()
 
 
+PAINTED = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <library_effects><effect id="e"><profile_COMMON><technique sid="t"><phong>
+    <ambient><color>0 0 0 1</color></ambient><diffuse><color>1 0.4 0 0</color></diffuse>
+  </phong></technique></profile_COMMON></effect></library_effects>
+  <library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
+  <library_geometries><geometry id="g"><mesh>
+    <source id="s"><float_array id="a" count="12">0 0 0 1 0 0 1 1 0 0 1 0</float_array>
+      <technique_common><accessor source="#a" count="4" stride="3"/></technique_common></source>
+    <vertices id="v"><input semantic="POSITION" source="#s"/></vertices>
+    <triangles material="paint"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+    <triangles><input semantic="VERTEX" source="#v" offset="0"/><p>0 2 3</p></triangles>
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="w"><node><instance_geometry url="#g"><bind_material><technique_common>
+    <instance_material symbol="paint" target="#m"/></technique_common></bind_material></instance_geometry></node>
+  </visual_scene></library_visual_scenes>
+  <scene><instance_visual_scene url="#w"/></scene>
+</COLLADA>"""
+
+
+def test_a_mesh_file_brings_its_colours_where_the_robot_gives_none(package: Path) -> None:
+    (package / "meshes" / "part.dae").write_text(PAINTED)
+    path = package / "urdf" / "arm.urdf"
+    path.write_text(URDF.format(mesh="package://arm/meshes/part.dae"))
+    _, painted, plain = load_urdf(path).system.bodies["tip"].visuals
+    assert (painted.colour, plain.colour) == ("#ff6600", None)
+    for part, corners in ((painted, [[0, 0], [1, 0], [1, 1]]), (plain, [[0, 0], [1, 1], [0, 1]])):
+        assert part.opacity == 1.0
+        assert isinstance(part.shape, Mesh)
+        found = np.array(part.shape.vertices)[np.array(part.shape.faces)[0], :2]
+        np.testing.assert_allclose(found, 1e-3 * np.array(corners), atol=1e-15)
+    steel = '</geometry><material name="steel"/></visual></link>'
+    path.write_text(path.read_text().replace("</geometry></visual></link>", steel))
+    _, whole = load_urdf(path).system.bodies["tip"].visuals
+    assert (whole.colour, whole.opacity) == ("#8099ff", 0.5)
+
+
 @pytest.mark.parametrize(
     "mesh",
     [

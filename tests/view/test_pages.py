@@ -89,6 +89,13 @@ def test_citations_follow_the_methods(crank: bc.Result) -> None:
     explicit = crank.mechanism.system.simulate(0.1, integrator="dormand_prince5", output=5).cite()
     assert any("embedded Runge-Kutta" in c for c in explicit)
     assert not any("Stiff" in c for c in explicit)
+    system = bc.System("ball", gravity=(0.0, 0.0, -9.81))
+    ball = system.body("ball", mass=1.0, inertia=(1.0, 1.0, 1.0), at=(0.0, 0.0, 0.1))
+    system.free("flight", system.ground, ball)
+    system.contact("floor", system.ground.plane(), ball.sphere(0.1))
+    stepped = system.simulate(0.01, output=2, impacts="stepping", step=1e-3)
+    assert any("Moreau" in c for c in stepped.cite())
+    assert "Moreau" in report.page(stepped)
 
 
 def test_quaternions_turn_like_their_matrices(crank: bc.Result) -> None:

@@ -140,6 +140,7 @@ def nearest(a: Box, core: Core) -> Scalar:
     below: tuple[Scalar, Scalar] = (-length, slope(-length))
     above: tuple[Scalar, Scalar] = (length, slope(length))
     for ci, wi, h in zip(c, w, a.half_lengths, strict=True):
+        # Across to rounding: where the line would cross the face is beyond its ends.
         inverse = 1.0 / where(compare("lt", function("abs", wi), 1e-12), 1e-12, wi)
         for side in (-h, h):
             s = clip((side - ci) * inverse, -length, length)

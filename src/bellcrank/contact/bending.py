@@ -99,7 +99,7 @@ class Moved(NamedTuple):
     slope: Matrix
 
 
-LAST = 192
+LAST = 3 * 64
 CELL = LAST + 16
 """Numbers kept: 64 coefficients over a cell; the last material point, where it was, and the inverse of the slope there;
 and which cell it is, zero where it is none yet."""

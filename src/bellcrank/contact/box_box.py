@@ -141,6 +141,7 @@ class Side:
         found: list[Scalar] = []
         for e in self.edges:
             speed = dot(e, way)
+            # Along a side to a billionth, it does not reach the edge.
             slow = compare("lt", function("abs", speed), 1e-9)
             ahead = where(compare("lt", speed, 0.0), -dot(e, here), dot(e, here))
             found.append(

@@ -63,9 +63,14 @@ def rule(a: Shape, b: Shape) -> Rule | None:
     return None
 
 
+WITHIN = 1e-28
+"""Square of a distance over that of the size which rounding leaves of a point inside: fifty roundings."""
+
+
 def toward(r: Vec, spare: Vec) -> Vec:
     """r / |r|, or `spare` where r vanishes."""
     square = dot(r, r)
+    # Below it the square is not as exact as other numbers are.
     zero = compare("lt", square, 1e-280)
     return vec(chosen(zero, spare, scale(1.0 / sqrt(maximum(square, TINY)), r)))
 
@@ -108,6 +113,7 @@ def facing(half_a: Scalar, half_b: Scalar, axis: Vec, c: Vec) -> tuple[Scalar, S
     cosine = axis[2]
     along_a, along_b = c[2], dot(c, axis)
     sine2 = axis[0] * axis[0] + axis[1] * axis[1]
+    # Within 1e-9 rad the crossing lies a billion widths away, and rounding decides where.
     parallel = compare("lt", sine2, 1e-18)
     free = (along_a - cosine * along_b) / maximum(sine2, TINY)
     reach = half_b * function("abs", cosine)
@@ -141,7 +147,7 @@ def _cylinder_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     by_side = compare("le", to_side, to_end)
     n_in = vec(chosen(by_side, side, (0.0, 0.0, up)))
     x_in = vec(chosen(by_side, (radius * side[0], radius * side[1], c[2]), (c[0], c[1], up * length)))
-    inside = compare("lt", dot(out, out), 1e-28 * radius * radius)
+    inside = compare("lt", dot(out, out), WITHIN * radius * radius)
     n = vec(chosen(inside, n_in, toward(out, n_in)))
     return n, vec(chosen(inside, x_in, held)), sub(c, scale(b.radius, n))
 
@@ -159,7 +165,7 @@ def box_sphere(a: Shape, b: Shape, R: Mat, c: Vec) -> Points:
     ways = [scale(where(compare("lt", x, 0.0), -1.0, 1.0), e) for x, e in zip(c, axes, strict=True)]
     n_in = vec(chosen(by_x, ways[0], vec(chosen(by_y, ways[1], ways[2]))))
     size = half[0] * half[0] + half[1] * half[1] + half[2] * half[2]
-    inside = compare("lt", dot(out, out), 1e-28 * size)
+    inside = compare("lt", dot(out, out), WITHIN * size)
     n = vec(chosen(inside, n_in, toward(out, n_in)))
     return n, vec(chosen(inside, add(c, scale(least, n_in)), held)), sub(c, scale(b.radius, n))
 

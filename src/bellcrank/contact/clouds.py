@@ -29,6 +29,7 @@ SOME = 0.35
 SURE = 0.1
 """Least spread of neighbours along their plane over the largest for this to be one."""
 CHUNK = 50_000
+"""Samples looked at together: some MB."""
 SIDEWAYS = 1e-9
 """Cosine between a normal and the way from a point inside that is rounding."""
 HUGE = 1e8

@@ -128,6 +128,7 @@ class ConvexPair:
             return unit(guess)
         c = (self.c[0], self.c[1], 0.0) if self.a.planar else self.c
         spare: Vec = (1.0, 0.0, 0.0) if self.a.planar else (0.0, 0.0, 1.0)
+        # Places are sums of lengths up to some kilometres: a picometre between centres is their rounding.
         apart = compare("lt", 1e-24, dot(c, c))
         c = vec(chosen(apart, c, spare))
         if not (self.a.closed_support and self.b.closed_support):

@@ -250,6 +250,7 @@ def _rims_cross(a: _End, b: _End, flat: Number) -> list[Sketch]:
 
     Of the triangle of both middles, d apart, and a crossing: w is the squared sine of its angle at the crossing.
     """
+    # Squares of distances are off by 1e-16 of the radius squared; a hundredfold of the root of that stands for less.
     r, least = a.across(b.middle), 1e-6 * a.radius
     d = sqrt(maximum(dot(r, r), least * least))
     first = toward(r, a.x)

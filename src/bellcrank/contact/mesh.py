@@ -20,6 +20,7 @@ from bellcrank.contact.mesh_field import BLOCK, MeshField
 from bellcrank.contact.mesh_grid import evaluated, tabulated
 from bellcrank.contact.mesh_surface import SPREAD, contact_surface
 from bellcrank.contact.shapes import FieldShape
+from bellcrank.contact.shapes.base import check_plain
 from bellcrank.contact.triangles import Triangles
 from bellcrank.errors import ModelError
 from bellcrank.fe.triangle_files import read_triangles
@@ -56,6 +57,12 @@ DRAWN = 40_000
 """Triangles in pictures at most, about: parts of robots have ten thousand, and a page takes ten bytes for each."""
 PROBES = 2000
 """Points of the surface at which the depth is compared with the exact one."""
+
+
+def _check_scale(scale: Any) -> None:
+    check_plain("mesh", scale=scale)
+    if not is_positive(scale):
+        raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +186,7 @@ class Mesh(FieldShape):
             pair = getattr(given, "vertices", None), getattr(given, "faces", None)
         if len(pair) != 2 or any(part is None for part in pair):
             raise ModelError(f"a mesh is a file, or (vertices, faces), not a {type(given).__name__}")
-        if not is_positive(scale):
-            raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
+        _check_scale(scale)
         vertices, faces = pair
         return Mesh(scale * numbers(vertices, "vertices of a mesh"), faces, **more)
 
@@ -196,8 +202,7 @@ class Mesh(FieldShape):
 
         scale: Metres in its unit of length, 1e-3 for millimetres.
         """
-        if not is_positive(scale):
-            raise ModelError(f"scale of a mesh must be a positive number, not {scale!r}")
+        _check_scale(scale)
         vertices, faces = read_triangles(path)
         try:
             return Mesh(vertices * scale, faces, thickness, resolution, (Path(path), float(scale)))

@@ -38,6 +38,10 @@ PIECE = 1.0 / 32.0
 """Size of the pieces by which overlapping solids are separated, over that of the mesh: two cells."""
 OVERLAP = 0.01
 """Share of the surface within other solids beyond which they overlap; less is a seam, or rounding in a corner."""
+EMPTY = 1e-6
+"""Volume over area^1.5 below which a shell encloses nothing: a ball has 0.09, a plate three millionths thick this."""
+SLIVER = 1e-14
+"""Area over the square of the size below which a triangle has none: the square of the distance of welding."""
 STEP = 1e-5
 """From a triangle to a point beside it, over the size: more than rounding, less than a wall."""
 PIECES = 2_000_000
@@ -284,7 +288,7 @@ def _without_needles(v: Array, f: Indices) -> Indices:
 def _without_area(v: Array, f: Indices) -> NDArray[np.bool_]:
     """Which triangles are narrower than the distance at which vertices are welded."""
     size = float(np.ptp(v, axis=0).max())
-    return np.asarray(areas_and_normals(v, f)[0] <= 1e-14 * size * size)
+    return np.asarray(areas_and_normals(v, f)[0] <= SLIVER * size * size)
 
 
 def _unique(v: Array, f: Indices, notes: list[str]) -> Indices:
@@ -383,7 +387,7 @@ def _outward(v: Array, f: Indices, shell: Indices, notes: list[str]) -> Indices:
     middle = np.stack([np.bincount(shell, weights * centres[:, k]) for k in range(3)], axis=1) / area[:, None]
     volume = np.bincount(shell, weights * np.einsum("ij,ij->i", centres - middle[shell], normal)) / 3.0
     # A shell that encloses nothing to speak of has no inside.
-    volume[np.abs(volume) < 1e-6 * area**1.5] = 0.0
+    volume[np.abs(volume) < EMPTY * area**1.5] = 0.0
     turned = np.full(len(area), volume.sum() < 0.0)
     volume = np.where(turned, -volume, volume)
     f = np.where(turned[shell, None], f[:, ::-1], f)
@@ -407,7 +411,7 @@ def _sheets(v: Array, f: Indices, shell: Indices, notes: list[str]) -> NDArray[n
     centre = v[f].mean(axis=1)
     volume = np.bincount(shell, area * np.einsum("ij,ij->i", centre - v.mean(axis=0), normal)) / 3.0
     whole = np.bincount(shell, ~_balanced(f), count) == 0
-    suspect = ~whole | (np.abs(volume) < 1e-6 * np.bincount(shell, area) ** 1.5)
+    suspect = ~whole | (np.abs(volume) < EMPTY * np.bincount(shell, area) ** 1.5)
     if not suspect.any():
         return np.zeros(len(f), bool)
     together = suspect[shell]

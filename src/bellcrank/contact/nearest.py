@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from bellcrank.contact.field_energy import Pose
 from bellcrank.contact.field_surface import Surface
+from bellcrank.contact.shapes.fields import LEVEL
 from bellcrank.math.vectors import IDENTITY, ZERO, Matrix, Vector, across, inverse
 from bellcrank.program.loops import Reals, compiled, gradient, value
 
@@ -233,7 +234,7 @@ def descended(field: Any, x: Vector, middle: Vector, size: float) -> Vector:
     y = middle + away * (size / max(size, away.length))
     for _ in range(3):
         d, g = gradient(field.depth, y)
-        y = y - g * (d / (g.square + 1e-12))
+        y = y - g * (d / (g.square + LEVEL))
     return y
 
 
@@ -440,13 +441,13 @@ def inner_meeting(
         d, g = gradient(field_a.depth, c)
         if value(d) > 0.0 and value(d) + on_b.inner_radius > most:
             most = value(d) + on_b.inner_radius
-            n = -g / (g.square + 1e-12) ** 0.5
+            n = -g / (g.square + LEVEL) ** 0.5
             found = Meeting(n, c + n * d, c - n * on_b.inner_radius)
     if on_a.inner_radius > 0.0:
         e = pose.R.transposed @ (on_a.inner - pose.p)
         d, g = gradient(field_b.depth, e)
         if value(d) > 0.0 and value(d) + on_a.inner_radius > most:
-            n = (pose.R @ g) / (g.square + 1e-12) ** 0.5
+            n = (pose.R @ g) / (g.square + LEVEL) ** 0.5
             found = Meeting(n, on_a.inner + n * on_a.inner_radius, on_a.inner - n * d)
     return found
 

@@ -16,6 +16,7 @@ from bellcrank.math.vectors import Matrix, Vector, across
 from bellcrank.program.loops import Ints2, Reals, Reals2, compiled, entry, reals
 
 ROUNDS = 2
+"""Fits: the first turns the plane to the surface, the second is over a plane that is off by second order alone."""
 TERMS = 9
 """u, v, uu/2, uv, vv/2, uuu, uuv, uvv, vvv."""
 SOFT = 0.05
@@ -24,6 +25,7 @@ DISTINCT = 1e-3
 """Of a term's own square, what lower terms must leave of it. A term that stands out less from those before it, as uuu
 from u where neighbours lie in three rows, is not determined and stays at zero: solved for, it would be noise."""
 LARGE = 1e150
+"""Pivot of a term that is not determined: what is divided by it is nothing, and its square is finite."""
 AROUND = 0.3
 """Cosine between normals below which a neighbour lies around an edge, or on the other side of a thin body, and says
 nothing of this one: flat sides are fitted as flat up to their edges."""

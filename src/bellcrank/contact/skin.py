@@ -29,7 +29,7 @@ from bellcrank.contact.given import FACES, is_positive, numbers
 from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.rod_bending import NUMBERS, BentRod, Bounds, Line, handed
 from bellcrank.contact.shapes import Part, Plane
-from bellcrank.contact.shapes.base import FieldShape, Shape, has_parameters
+from bellcrank.contact.shapes.base import PLAIN, FieldShape, Shape, has_parameters
 from bellcrank.contact.shapes.fields import Field, PlacedField, Resizable, onto
 from bellcrank.contact.shapes.splines import PIECE, coefficients
 from bellcrank.contact.triangles import Triangles, refined
@@ -521,8 +521,7 @@ def check_resizable(who: str, shape: Shape) -> None:
     """Raise for a shape whose sizes cannot be parameters in contact by fields; who: What errors call the contact."""
     if has_parameters(shape) and not isinstance(shape.field, Resizable):
         raise ModelError(
-            f"{who}: the sizes of a {type(shape).__name__} are plain numbers in contact by fields; parameters may "
-            "stand in those of spheres, ellipsoids, boxes, capsules, cylinders, tubes and tori"
+            f"{who}: the sizes of a {type(shape).__name__} are plain numbers in contact by fields; {PLAIN}"
         )
 
 

@@ -190,5 +190,6 @@ def across(n: Vec, axis: Vec, other: Vec) -> Vec:
     """n made perpendicular to the unit vector `axis`; `other`, made so, where nothing is left."""
     left = sub(n, scale(dot(n, axis), axis))
     spare = sub(other, scale(dot(other, axis), axis))
+    # Of a unit vector: within 1e-10 rad of the axis what is left is mostly rounding.
     flat = compare("lt", dot(left, left), 1e-20)
     return unit(vec(chosen(flat, spare, left)))

@@ -1,4 +1,4 @@
-"""Triangles of a COLLADA file (.dae), which robots in URDF use; nothing else is opened.
+"""Triangles and colours of a COLLADA file (.dae), which robots in URDF use; nothing else is opened.
 
 Source: Barnes, Finch (2008), "COLLADA - Digital Asset Schema Release 1.4.1", chapter 5. Differs in: z is up, whatever
 axis the file says is, as the tools of URDF take it.
@@ -6,7 +6,7 @@ axis the file says is, as the tools of URDF take it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -74,8 +74,33 @@ class Tag:
                 raise ValueError(f"<{self.name}> holds what is no number") from None
 
 
-def triangles(data: bytes) -> tuple[Array, Indices]:
-    """Vertices [m] and faces of what the scene of a file shows."""
+Colour = tuple[float, float, float]
+"""Red, green and blue, 0 to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Triangles of one colour: vertices [m] (n, 3), faces (m, 3). colour: None where the file names none."""
+
+    vertices: Array
+    faces: Indices
+    colour: Colour | None
+
+
+def joined(meshes: Sequence[tuple[Array, Indices]]) -> tuple[Array, Indices]:
+    """Several meshes as one."""
+    if len(meshes) == 1:
+        return meshes[0]
+    vertices, faces, first = [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0
+    for points, corners in meshes:
+        vertices.append(points)
+        faces.append(corners + first)
+        first += len(points)
+    return np.concatenate(vertices), np.concatenate(faces)
+
+
+def pieces(data: bytes) -> list[Piece]:
+    """What the scene of a file shows, in the order of the file."""
     return _Reader(_parsed(data)).whole()
 
 
@@ -113,11 +138,10 @@ class _Reader:
     def __init__(self, root: Tag) -> None:
         self.root = root
         self.named = {tag.attributes["id"]: tag for tag in root.walk() if "id" in tag.attributes}
-        self.vertices: list[Array] = []
-        self.faces: list[Indices] = []
+        self.pieces: list[Piece] = []
         self.points = self.triangles = self.nodes = 0
 
-    def whole(self) -> tuple[Array, Indices]:
+    def whole(self) -> list[Piece]:
         """Everything in the scene, or every geometry where there is none."""
         scene = self.root.first("scene")
         shown = None if scene is None else scene.first("instance_visual_scene")
@@ -127,15 +151,13 @@ class _Reader:
         else:
             for library in self.root.all("library_geometries"):
                 for geometry in library.all("geometry"):
-                    self._geometry(geometry, np.eye(4))
-        if not self.faces:
-            return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
+                    self._geometry(geometry, np.eye(4), {})
         asset = self.root.first("asset")
         unit = None if asset is None else asset.first("unit")
         metre = 1.0 if unit is None else float(unit.attributes.get("meter", "1"))
         if not 0.0 < metre < np.inf:
             raise ValueError(f"its unit is {metre} m")
-        return metre * np.concatenate(self.vertices), np.concatenate(self.faces)
+        return [Piece(metre * piece.vertices, piece.faces, piece.colour) for piece in self.pieces]
 
     def _named(self, tag: Tag, key: str) -> Tag:
         """What an attribute refers to, within the file."""
@@ -161,16 +183,36 @@ class _Reader:
             elif child.name == "instance_node":
                 self._node(self._named(child, "url"), here, path)
             elif child.name == "instance_geometry":
-                self._geometry(self._named(child, "url"), here)
+                self._geometry(self._named(child, "url"), here, self._bound(child))
             elif child.name == "instance_controller":
                 raise ValueError("its triangles hang on a skeleton; export them without it")
 
-    def _geometry(self, geometry: Tag, here: Array) -> None:
+    def _bound(self, instance: Tag) -> dict[str, Colour]:
+        """The colours that the symbols of materials have in an instance of a geometry."""
+        found = {}
+        for tag in instance.walk():
+            if tag.name == "instance_material" and (colour := self._colour(tag)) is not None:
+                found[tag.attributes.get("symbol", "")] = colour
+        return found
+
+    def _colour(self, instance: Tag) -> Colour | None:
+        """The diffuse colour of a material; None for textures, and where it is not told."""
+        material = self.named.get(instance.attributes.get("target", "").removeprefix("#"))
+        used = None if material is None else material.first("instance_effect")
+        effect = None if used is None else self.named.get(used.attributes.get("url", "").removeprefix("#"))
+        for tag in () if effect is None else effect.walk():
+            colour = tag.first("color") if tag.name == "diffuse" else None
+            if colour is not None:
+                r, g, b, _ = np.clip(colour.numbers(4), 0.0, 1.0).tolist()
+                return r, g, b
+        return None
+
+    def _geometry(self, geometry: Tag, here: Array, colours: Mapping[str, Colour]) -> None:
         for mesh in geometry.all("mesh"):
             for shape in mesh.all(*SHAPES):
-                self._shape(shape, here)
+                self._shape(shape, here, colours.get(shape.attributes.get("material", "")))
 
-    def _shape(self, shape: Tag, here: Array) -> None:
+    def _shape(self, shape: Tag, here: Array, colour: Colour | None) -> None:
         inputs = shape.all("input")
         vertex = next((tag for tag in inputs if tag.attributes.get("semantic") == "VERTEX"), None)
         if vertex is None:
@@ -193,8 +235,7 @@ class _Reader:
             raise ValueError("a face names a vertex that does not exist")
         if np.linalg.det(here[:3, :3]) < 0.0:
             faces = faces[:, ::-1]
-        self.faces.append(faces + self.points)
-        self.vertices.append(points @ here[:3, :3].T + here[:3, 3])
+        self.pieces.append(Piece(points @ here[:3, :3].T + here[:3, 3], faces, colour))
         self.points += len(points)
         self.triangles += len(faces)
         if max(self.points, self.triangles) > MOST:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import stat
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from bellcrank.base.optional import needed
 from bellcrank.errors import ModelError
 from bellcrank.fe import collada, gltf
+from bellcrank.fe.collada import Colour, Piece, joined
 
 Array = NDArray[np.float64]
 
@@ -36,6 +38,11 @@ def read_triangles(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]
 
     They are in its own unit of length, those of COLLADA in metres, since such a file says what its unit is.
     """
+    return joined([(piece.vertices, piece.faces) for piece in read_pieces(path)])
+
+
+def read_pieces(path: str | PathLike[str]) -> list[Piece]:
+    """A mesh file as pieces of one colour each; files of other kinds than COLLADA are one piece without a colour."""
     if not isinstance(path, str | PathLike):
         raise ModelError(f"a mesh is read from a file, whose path is a text, not a {type(path).__name__}")
     kind = Path(path).suffix.lower().lstrip(".")
@@ -48,21 +55,30 @@ def read_triangles(path: str | PathLike[str]) -> tuple[Array, NDArray[np.int64]]
     if wrong:
         raise ModelError(f"{path}: {wrong}")
     try:
-        if kind in ("glb", "gltf"):
-            vertices, faces = gltf.triangles(data)
-        elif kind == "dae":
-            vertices, faces = collada.triangles(data)
+        if kind == "dae":
+            found = _by_colour(collada.pieces(data))
+        elif kind in ("glb", "gltf"):
+            found = [Piece(*gltf.triangles(data), None)]
         elif kind == "stl" and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
-            vertices, faces = _binary_stl(data)
+            found = [Piece(*_binary_stl(data), None)]
         else:
-            vertices, faces = _by_trimesh(data, kind)
+            found = [Piece(*_by_trimesh(data, kind), None)]
     except ModelError:
         raise
     except Exception as error:
         raise ModelError(f"{path}: not a mesh that can be read ({error})") from error
-    if len(faces) == 0:
+    if not any(len(piece.faces) for piece in found):
         raise ModelError(f"{path}: the file holds no triangles")
-    return vertices, faces
+    return found
+
+
+def _by_colour(pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces of the same colour as one."""
+    found: dict[Colour | None, list[tuple[Array, NDArray[np.int64]]]] = {}
+    for piece in pieces:
+        if len(piece.faces):
+            found.setdefault(piece.colour, []).append((piece.vertices, piece.faces))
+    return [Piece(*joined(alike), colour) for colour, alike in found.items()]
 
 
 def _binary_stl(data: bytes) -> tuple[Array, NDArray[np.int64]]:
@@ -174,4 +190,4 @@ def _ply_lines(head: str, elements: list[int], lines: list[bytes]) -> str:
     return ""
 
 
-__all__ = ["read_triangles"]
+__all__ = ["read_pieces", "read_triangles"]

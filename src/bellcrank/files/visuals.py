@@ -12,11 +12,12 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from bellcrank.errors import ModelError
-from bellcrank.fe.triangle_files import KINDS, read_triangles
+from bellcrank.fe.triangle_files import KINDS, read_pieces, read_triangles
 from bellcrank.files.elements import Element
 from bellcrank.files.imported import Builder, Pose
 from bellcrank.files.mjcf_inertia import SOLIDS, size_and_pose
@@ -24,6 +25,9 @@ from bellcrank.files.mjcf_values import Compiler
 
 if TYPE_CHECKING:
     from bellcrank.model import Body
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 PACKAGE = "package://"
 SHOWN_GROUPS = 2.0
@@ -55,8 +59,13 @@ def urdf_visual(
         return
     colour, opacity = _urdf_colour(element, materials)
     try:
-        shape = _urdf_shape(given, folder)
-        body.visual(shape, pose.p, pose.R, colour, opacity)
+        if given.tag == "mesh" and colour is None:
+            # A mesh file may have colours of its own.
+            scale = given.numbers("scale", (1, 3), (1.0,))
+            for part, own in coloured_meshes(given.needed("filename"), folder, scale):
+                body.visual(part, pose.p, pose.R, own)
+        else:
+            body.visual(_urdf_shape(given, folder), pose.p, pose.R, colour, opacity)
     except (Unseen, ModelError) as error:
         build.ignore(element, f"not drawn: {error}")
         return
@@ -178,10 +187,26 @@ def mjcf_shape(
 
 def mesh(name: str, folder: Path | None, scale: list[float]) -> Mesh:
     """A mesh file that a model names, in metres."""
+    return _scaled(*read_triangles(_mesh_file(name, folder)), scale)
+
+
+def coloured_meshes(name: str, folder: Path | None, scale: list[float]) -> list[tuple[Mesh, str | None]]:
+    """A mesh file that a model names, in metres, one mesh for each of its colours."""
+    found = []
+    for piece in read_pieces(_mesh_file(name, folder)):
+        colour = None if piece.colour is None else _hex([*piece.colour, 1.0])[0]
+        found.append((_scaled(piece.vertices, piece.faces, scale), colour))
+    return found
+
+
+def _mesh_file(name: str, folder: Path | None) -> Path:
     path = _found(name, folder)
     if path.suffix.lower().lstrip(".") not in KINDS:
         raise Unseen(f"{name}: meshes are read from {', '.join(KINDS)} files")
-    vertices, faces = read_triangles(path)
+    return path
+
+
+def _scaled(vertices: Floats, faces: Indices, scale: list[float]) -> Mesh:
     factor = np.array(scale if len(scale) == 3 else scale * 3)
     if np.prod(factor) < 0.0:
         faces = faces[:, ::-1]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from bellcrank.base.version import __version__
 from bellcrank.fmu.text import Contents, motion_names, start_motion
+from bellcrank.run.touch import continuous
 
 SI = {
     "N": {"kg": 1, "m": 1, "s": -2},
@@ -23,7 +24,10 @@ BASE = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable: its number is its place among all. rate_of: the number of the state whose rate it is."""
+    """A variable: its number is its place among all.
+
+    rate_of: The number of the state whose rate it is. indicates: Whether its change of sign is an event.
+    """
 
     name: str
     causality: str
@@ -32,12 +36,13 @@ class Variable:
     start: float | None = None
     initial: str = ""
     rate_of: int | None = None
+    indicates: bool = False
 
 
 def variables(contents: Contents) -> list[Variable]:
-    """Time, parameters and inputs, the motion, its rates, the outputs: in the order that the C text counts them.
+    """Time, parameters and inputs, the motion, its rates, outputs, gaps of contacts: in the order of the C text.
 
-    Runs by steps have no rates: nobody else integrates them.
+    Runs by steps have no rates and no gaps: nobody else integrates them.
     """
     system = contents.mechanism.system
     values = dict(
@@ -60,12 +65,13 @@ def variables(contents: Contents) -> list[Variable]:
         found += [
             Variable(rate, "local", "continuous", rate_of=first + k) for k, (_, rate) in enumerate(names)
         ]
+    more = [Variable(output.name, "output", "continuous", output.unit) for output in contents.outputs]
+    if contents.steps is None:
+        gaps = [f"gap of {force.name}" for force in continuous(contents.mechanism)]
+        more += [Variable(name, "local", "continuous", "m", indicates=True) for name in gaps]
     taken = {v.name for v in found}
-    for output in contents.outputs:
-        # A parameter may bear the name of a quantity.
-        name = output.name if output.name not in taken else f"{output.name} (output)"
-        found.append(Variable(name, "output", "continuous", output.unit))
-    return found
+    # A parameter may bear the name of a quantity.
+    return found + [replace(v, name=f"{v.name} ({v.causality})") if v.name in taken else v for v in more]
 
 
 def description(contents: Contents, version: str, token: str) -> bytes:
@@ -109,7 +115,9 @@ def _root(contents: Contents, version: str, token: str) -> Element:
         derivatives = "providesDirectionalDerivatives"
     kinds = {"CoSimulation": {"canHandleVariableCommunicationStepSize": "true"}}
     if not stepped:
-        kinds = {"ModelExchange": {}} | kinds
+        # After a step loops may have to be closed; FMI 2.0 takes that for granted.
+        needs = {} if version == "2.0" else {"needsCompletedIntegratorStep": "true"}
+        kinds = {"ModelExchange": needs} | kinds
         abilities[derivatives] = "true"
     for kind, more in kinds.items():
         element = SubElement(root, kind, abilities | more)
@@ -140,11 +148,13 @@ def _variables(root: Element, found: list[Variable], units: set[str], two: bool)
     structure = SubElement(root, "ModelStructure")
     outputs = [k for k, v in enumerate(found) if v.causality == "output"]
     rates = [k for k, v in enumerate(found) if v.rate_of is not None]
-    groups = (
+    groups = [
         ("Outputs", "Output", outputs),
         ("Derivatives", "ContinuousStateDerivative", rates),
         ("InitialUnknowns", "InitialUnknown", sorted(outputs + rates)),
-    )
+    ]
+    if not two:
+        groups.append(("", "EventIndicator", [k for k, v in enumerate(found) if v.indicates]))
     for together, single, places in groups:
         if two and places:
             group = SubElement(structure, together)

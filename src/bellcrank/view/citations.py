@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bellcrank.integrate.methods import sources
+from bellcrank.integrate.methods import METHODS, sources
 from bellcrank.integrate.sources import AHN_LEE
+from bellcrank.result.result import STEPS
 
 if TYPE_CHECKING:
     from bellcrank.result.result import Result
@@ -21,6 +22,14 @@ WEHAGE_HAUG = (
     "constrained dynamic systems. J. Mechanical Design 104 (1982), 247-255."
 )
 FEATHERSTONE = "R. Featherstone: Rigid Body Dynamics Algorithms. Springer, 2008."
+MOREAU = (
+    "J. J. Moreau: Unilateral contact and dry friction in finite freedom dynamics. In: Nonsmooth Mechanics and "
+    "Applications, CISM 302, Springer, 1988, 1-82."
+)
+JEAN = (
+    "M. Jean: The non-smooth contact dynamics method. Computer Methods in Applied Mechanics and Engineering 177 "
+    "(1999), 235-257."
+)
 
 _FORMULATIONS: dict[str, tuple[str, ...]] = {
     "independent": (KANG_YOON,),
@@ -39,5 +48,8 @@ def cite(result: Result) -> list[str]:
     if any(j.has_quaternion for j in mechanism.system.joints.values()):
         found.append(FEATHERSTONE)
     for method in [run.method, *(name for _, name in run.switches)]:
-        found += sources(method)
+        if method in METHODS:
+            found += sources(method)
+    if run.method == STEPS or run.stepped:
+        found += [MOREAU, JEAN]
     return list(dict.fromkeys(found))

@@ -231,6 +231,22 @@ def plain(shape: str, value: Scalar) -> float:
     return float(value)
 
 
+PLAIN = (
+    "parameters may stand in the sizes of spheres, ellipsoids, superellipsoids, boxes, capsules, cylinders, cones, "
+    "tubes and tori. Give a number, and describe the system anew for another one"
+)
+"""What to do about other sizes."""
+
+
+def check_plain(shape: str, **sizes: Any) -> None:
+    """Raise where what a shape is made of depends on a parameter of a system; `shape` is what errors call it."""
+    for name, value in sizes.items():
+        if isinstance(value, Expr):
+            raise ModelError(
+                f"{shape}: {name} is a plain number and cannot depend on the parameter {value!r}; {PLAIN}"
+            )
+
+
 def has_parameters(shape: Shape) -> bool:
     """Whether a size of a shape depends on parameters."""
     return any(isinstance(x, Expr) for x in vars(shape).values())
@@ -250,6 +266,7 @@ def number(value: Scalar) -> Any:
 __all__ = [
     "FLAT",
     "HALF_LENGTH",
+    "PLAIN",
     "RADIUS",
     "RIMS",
     "SAGITTA",
@@ -259,6 +276,7 @@ __all__ = [
     "Shape",
     "Support",
     "Surface",
+    "check_plain",
     "check_rounding",
     "check_sizes",
     "has_parameters",

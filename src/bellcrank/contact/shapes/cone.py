@@ -25,6 +25,7 @@ from bellcrank.contact.shapes.fields import (
     Field,
     Tangent,
     concave,
+    settled,
     smooth_absolute,
     smooth_maximum,
     smooth_radius,
@@ -63,6 +64,24 @@ class ConeField(NamedTuple):
 
     def tangent(self, x: Vector) -> Tangent:
         return concave(self, x)
+
+    def radius_at(self, z: float) -> float:
+        """Of the sharp cone [m]."""
+        return self.radius - (self.along / self.across) * (z + self.half_length)
+
+    def carried(self, x: Vector, before: ConeField) -> Vector:
+        """Along as the length changes, across as the radius there does; blends settle behind."""
+        z = x.z * (self.half_length / before.half_length)
+        out = (self.radius_at(z) + self.width) / (before.radius_at(x.z) + before.width)
+        return settled(self, Vector(x.x * out, x.y * out, z), before.depth(x))  # type: ignore[no-any-return]
+
+    def change(self, before: ConeField) -> float:
+        h, low = abs(self.half_length - before.half_length), abs(self.radius - before.radius)
+        top = abs(self.radius_at(self.half_length) - before.radius_at(before.half_length))
+        wide = abs(self.width - before.width)
+        # Blends are two widths wide and follow their rims but for what angles and widths change.
+        turned = abs(self.across - before.across) + abs(self.along - before.along)
+        return h + max(low, top) + 4.0 * wide + 2.0 * before.width * turned
 
 
 @dataclass(frozen=True)

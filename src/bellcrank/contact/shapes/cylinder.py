@@ -43,6 +43,10 @@ from bellcrank.math.vectors import Vector
 from bellcrank.program.functions import maximum, minimum, sign, sqrt, where
 from bellcrank.program.trace import Scalar, compare
 
+UPRIGHT = 1e-24
+"""Square of the sine between a normal and the axis that stands for less: far below :data:`FLAT`, where any place of the
+end is as good."""
+
 
 class CylinderField(NamedTuple):
     """Minus the smooth maximum of side and ends: exact on both and C2 everywhere.
@@ -109,7 +113,7 @@ class Cylinder(Shape):
         return maximum(around, maximum(s[2], -s[2]) / self.half_length) - 1.0
 
     def support(self, n: Vec) -> Support:
-        inverse = 1.0 / sqrt(maximum(n[0] * n[0] + n[1] * n[1], 1e-24))
+        inverse = 1.0 / sqrt(maximum(n[0] * n[0] + n[1] * n[1], UPRIGHT))
         x, y = n[0] * inverse, n[1] * inverse
         bend = self.radius * inverse
 
@@ -121,7 +125,7 @@ class Cylinder(Shape):
     def support_near(self, n: Vec, target: Vec) -> Vec:
         square = n[0] * n[0] + n[1] * n[1]
         upright = compare("lt", square, FLAT * FLAT)
-        rim = self.radius / sqrt(maximum(square, 1e-24))
+        rim = self.radius / sqrt(maximum(square, UPRIGHT))
         reach = sqrt(maximum(target[0] * target[0] + target[1] * target[1], TINY))
         inward = self.radius / maximum(reach, self.radius)
         x = where(upright, target[0] * inward, n[0] * rim)

@@ -29,6 +29,8 @@ then cuts off as much as a fillet of that radius, whose middle lies sqrt(2) - 1 
 sharpest in its middle, with 0.74 of the radius."""
 SHARP = 1e-9
 """Least width of a blend about an axis, over the size of the shape: as sharp, and slopes exist on the axis."""
+LEVEL = 1e-12
+"""Added to squares of slopes of the depth that are divided by, so that a level place stays: slopes are about one."""
 TINY = 1e-15
 """Part of a shape's size added to distances from an axis or a centre, so that slopes exist there."""
 
@@ -94,6 +96,19 @@ def stretched(x: float, half: float, width: float, half_before: float, width_bef
     if width_before > 0.0 and below < 2.0 * width_before:
         found = half - below * (width / width_before)
     return found if x >= 0.0 else -found
+
+
+SETTLING = 4
+"""Steps of Newton's method along slopes, which double the digits: from a tenth to rounding."""
+
+
+@compiled
+def settled(field: Any, x: Vector, level: float) -> Vector:
+    """The point near x, down or up the slope of the depth, at a depth of `level` [m]."""
+    for _ in range(SETTLING):
+        d, g = gradient(field.depth, x)
+        x = x - g * ((d - level) / g.square)
+    return x
 
 
 @runtime_checkable
@@ -216,7 +231,7 @@ def _onto(field: Any, points: Reals2, close: float) -> int:
         for _ in range(50):
             if abs(depth) <= close:
                 break
-            x = x - slope * (depth / (slope.square + 1e-12))
+            x = x - slope * (depth / (slope.square + LEVEL))
             depth, slope = gradient(field.depth, x)
         if not abs(depth) <= close:
             failed += 1
@@ -261,6 +276,7 @@ def onto(field: Field, points: Floats) -> Floats:
 
 __all__ = [
     "BLEND",
+    "LEVEL",
     "SHARP",
     "TINY",
     "Field",
@@ -275,6 +291,7 @@ __all__ = [
     "first_order",
     "met",
     "onto",
+    "settled",
     "smooth_absolute",
     "smooth_maximum",
     "smooth_radius",

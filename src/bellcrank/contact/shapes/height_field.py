@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bellcrank.base.keys import NUMBER, PACKED, TRUTH, Keys, list_of, may, must
 from bellcrank.contact.given import is_positive, numbers
-from bellcrank.contact.shapes.base import FieldShape, Floats
+from bellcrank.contact.shapes.base import FieldShape, Floats, check_plain
 from bellcrank.contact.shapes.fields import Field, Tangent, depths, smooth_maximum
 from bellcrank.contact.shapes.splines import Weights, beyond, coefficients, slopes, weights
 from bellcrank.contact.triangles import Triangles
@@ -131,6 +131,8 @@ class HeightField(FieldShape):
             )
         object.__setattr__(self, "heights", given)
         steps = self.spacing if isinstance(self.spacing, tuple | list) else (self.spacing, self.spacing)
+        for step in steps:
+            check_plain("height field", spacing=step)
         if len(steps) != 2 or not all(is_positive(step) for step in steps):
             raise ModelError(
                 f"height field: spacing is one or two positive lengths [m], not {self.spacing!r}"

@@ -17,7 +17,7 @@ from bellcrank.base.keys import FUNCTION, NUMBER, TEXT, Keys, may, must
 from bellcrank.contact.given import is_positive
 from bellcrank.contact.norms import Expansion
 from bellcrank.contact.shapes import fields
-from bellcrank.contact.shapes.base import TINY, Shape, Support, Surface, sample_normals
+from bellcrank.contact.shapes.base import TINY, Shape, Support, Surface, check_plain, sample_normals
 from bellcrank.contact.shapes.fields import Field, depths, first_order, smooth_maximum
 from bellcrank.contact.shapes.geodesic import geodesic
 from bellcrank.contact.shapes.grading import following
@@ -54,6 +54,16 @@ RINGS = 48
 """Rings of rays, and half the rays of each, along which mass properties are integrated."""
 SUPPORT_STEPS = 8
 """Newton steps for a support point, which only pairs of two implicit shapes and straight sides need."""
+
+
+LEAST_BEND = 1e-9
+"""Curvature times the size that stands for less: a side that departs from a plane by less than a billionth is flat."""
+ROUNDED = 1e-15
+"""Part of the size by which a step may seem to fall back: rounding of a product."""
+BULGE = 1e-9
+"""Of g over its value at the origin, by which the middle of two points on the surface may lie outside by rounding."""
+HOLLOW = 1e-7
+"""Hollow curvature times the size that rounding of second derivatives makes of a flat side, with a margin."""
 
 
 class ImplicitField(NamedTuple):
@@ -121,6 +131,7 @@ class Implicit(Shape):
             raise ModelError(f"the name of an implicit surface is a text, not {self.name!r}")
         if not callable(self.function):
             raise ModelError(f"{self.name}: its function g(x, y, z) is a function, not {self.function!r}")
+        check_plain(self.name, size=self.size)
         if not is_positive(self.size):
             raise ModelError(f"{self.name}: size must be a positive length [m], not {self.size!r}")
         if not self._parameters() or self.values:
@@ -235,6 +246,7 @@ class Implicit(Shape):
             inputs = [graph.input(name) for name in names]
             traced = graph.bring(self._inside(vec(inputs[:3]), number))
             length = evaluate(Program.of(inputs, [traced]), given)[0]
+            # A thousand roundings and more, and a millionth of what closest points are asked for.
             if np.all(np.abs(length - known) <= 1e-12 * known):
                 return more
         raise ModelError(
@@ -264,13 +276,13 @@ class Implicit(Shape):
             e1, e2 = frame(here.normal)
             k11, k12, k22 = (here.curvature(e1, e1), here.curvature(e1, e2), here.curvature(e2, e2))
             # A share of the isotropic bend keeps the step bounded where the surface is flat.
-            least = 1e-9 / self.size
+            least = LEAST_BEND / self.size
             t1, t2 = solved_2x2(k11 + least, k12, k12, k22 + least, dot(e1, n), dot(e2, n))
             step = add(scale(t1, e1), scale(t2, e2))
             length = sqrt(maximum(dot(step, step), TINY))
             step = scale(part * where(compare("lt", length, self.size), 1.0, self.size / length), step)
             trial = self.pulled(add(here.point, step))
-            better = compare("le", 0.0, dot(n, sub(trial, here.point)) + 1e-15 * self.size)
+            better = compare("le", 0.0, dot(n, sub(trial, here.point)) + ROUNDED * self.size)
             x = vec(chosen(better, trial, here.point))
             part = where(better, 1.0, 0.25 * part)
         return x
@@ -279,7 +291,8 @@ class Implicit(Shape):
         here = self._at(self.point_near(n, SUPPORT_STEPS))
         e1, e2 = frame(here.normal)
         k11, k12, k22 = (here.curvature(e1, e1), here.curvature(e1, e2), here.curvature(e2, e2))
-        inverse = 1.0 / maximum(k11 * k22 - k12 * k12, 1e-18 / (self.size * self.size))
+        # The square of the same share.
+        inverse = 1.0 / maximum(k11 * k22 - k12 * k12, (LEAST_BEND / self.size) ** 2)
 
         def second(e: Vec, f: Vec) -> Scalar:
             a1, a2, b1, b2 = dot(e, e1), dot(e, e2), dot(f, e1), dot(f, e2)
@@ -358,7 +371,7 @@ class Implicit(Shape):
         middles = 0.5 * (points[first] + points[second])
         outside = self._numbers(middles, values)[0]
         worst = int(np.argmax(outside))
-        if outside[worst] > 1e-9 * abs(origin):
+        if outside[worst] > BULGE * abs(origin):
             raise ModelError(
                 f"{self.name} is not convex: {_text(middles[worst])} lies outside, although it is the middle of "
                 f"{_text(points[first[worst]])} and {_text(points[second[worst]])} on the surface; "
@@ -391,7 +404,7 @@ class Implicit(Shape):
             hessian = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
             tangents = np.array(frame((x / steep, y / steep, z / steep)), dtype=float)
             least = float(np.linalg.eigvalsh(tangents @ hessian @ tangents.T)[0]) / steep
-            if least < -1e-7 / self.size:
+            if least < -HOLLOW / self.size:
                 raise ModelError(
                     f"{self.name} is not convex: at {_text(p)} it bends inward (curvature {least:.3g} 1/m); "
                     "split it into convex parts"

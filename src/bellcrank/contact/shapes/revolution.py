@@ -20,6 +20,7 @@ from bellcrank.contact.shapes.base import (
     Floats,
     Shape,
     Support,
+    check_plain,
     check_rounding,
 )
 from bellcrank.contact.shapes.fields import (
@@ -183,6 +184,7 @@ class Revolution(Shape):
     def __post_init__(self) -> None:
         if not callable(self.profile):
             raise ModelError(f"solid of revolution: its profile is a function of z, not {self.profile!r}")
+        check_plain("solid of revolution", length=self.length, rounding=self.rounding)
         if not is_positive(self.length):
             raise ModelError(
                 f"solid of revolution: length must be a positive length [m], not {self.length!r}"
@@ -259,6 +261,7 @@ class Revolution(Shape):
         x = tuple(where(by_side, p, q) for p, q in zip(on_side, on_end, strict=True))
         away = sub(c, (x[0], x[1], x[2]))
         gap2 = dot(away, away)
+        # Nearer than 1e-12 of the length the direction to the surface is rounding; the normal there is not.
         tiny = compare("lt", gap2, 1e-24 * self.length * self.length)
         flip = where(inside, -1.0, 1.0) / sqrt(maximum(gap2, TINY))
         up = where(compare("lt", 0.0, top), 1.0, -1.0)

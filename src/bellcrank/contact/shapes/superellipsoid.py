@@ -20,6 +20,7 @@ from bellcrank.contact.shapes.base import (
     Shape,
     Support,
     Surface,
+    check_plain,
     check_sizes,
     number,
     plain,
@@ -87,6 +88,14 @@ class SuperellipsoidField(NamedTuple):
         near = self.inner * (least * least - 1.0) / (least * least + 1.0)
         return -max(near, self.inner * (least - 2.25))
 
+    def carried(self, x: Vector, before: SuperellipsoidField) -> Vector:
+        a, b = self.inverse, before.inverse
+        return Vector(x.x * (b.x / a.x), x.y * (b.y / a.y), x.z * (b.z / a.z))
+
+    def change(self, before: SuperellipsoidField) -> float:
+        a, b = self.inverse, before.inverse
+        return Vector(1.0 / a.x - 1.0 / b.x, 1.0 / a.y - 1.0 / b.y, 1.0 / a.z - 1.0 / b.z).length  # type: ignore[no-any-return]
+
 
 @dataclass(frozen=True)
 class Superellipsoid(Shape):
@@ -113,6 +122,7 @@ class Superellipsoid(Shape):
         if not isinstance(self.exponents, tuple | list) or len(self.exponents) != 2:
             raise ModelError(f"superellipsoid: exponents are two numbers, (p, q), not {self.exponents!r}")
         for p in self.exponents:
+            check_plain("superellipsoid", exponents=p)
             if not (is_positive(p) and 1.05 <= p <= 40.0):
                 raise ModelError(
                     f"superellipsoid: exponents must lie in 1.05 ... 40, not {p}; "

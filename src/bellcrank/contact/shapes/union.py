@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bellcrank.base.keys import MATRIX, NUMBER, PART, VECTOR3, Keys, list_of, may, must
 from bellcrank.contact.given import is_finite, numbers
-from bellcrank.contact.shapes.base import SHARPEST, FieldShape, Floats, Shape
+from bellcrank.contact.shapes.base import SHARPEST, FieldShape, Floats, Shape, check_plain
 from bellcrank.contact.shapes.fields import Field, PlacedField, depths, onto, smooth_maximum
 from bellcrank.contact.triangles import Triangles, clipped, joined, refined
 from bellcrank.errors import ModelError
@@ -85,6 +85,8 @@ class Union(FieldShape):
         for part in self.parts:
             if not isinstance(part, Part) or not isinstance(part.shape, Shape):
                 raise ModelError(f"a part of a union is a Part(shape, at, rotation), not {part!r}")
+            for name, size in vars(part.shape).items():
+                check_plain(f"{type(part.shape).__name__} in a union", **{name: size})
             if part.shape.planar or not np.isfinite(part.shape.extent):
                 raise ModelError(f"a part of a union has a finite size in space, not {part.shape!r}")
             at, rotation = (

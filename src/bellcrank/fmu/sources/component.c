@@ -1,6 +1,7 @@
 /* What both versions of the interface share: variables by number, their derivatives, saved states.
  *
- * Numbers of variables: 0 is time, then the parameters and inputs, the motion, its rates, the outputs.
+ * Numbers of variables: 0 is time, then the parameters and inputs, the motion, its rates, the outputs,
+ * the gaps of contacts.
  */
 #include <stdlib.h>
 
@@ -8,7 +9,8 @@
 #define FIRST_MOTION (FIRST_PARAMETER + BC_VISIBLE)
 #define FIRST_RATE (FIRST_MOTION + MOTION)
 #define FIRST_OUTPUT (FIRST_RATE + (BC_EXCHANGE ? MOTION : 0))
-#define VARIABLES (FIRST_OUTPUT + BC_OUTPUTS)
+#define FIRST_GAP (FIRST_OUTPUT + BC_OUTPUTS)
+#define VARIABLES (FIRST_GAP + (BC_EXCHANGE ? BC_CONTACTS : 0))
 
 typedef struct Component {
   Run run;
@@ -39,13 +41,26 @@ static void evaluate(Component *c) {
   c->known = 1;
 }
 
+/* The gaps of contacts, which are the event indicators. */
+static void gaps_of(Component *c, double *values) {
+  double x[INPUTS], out[2 * BC_CONTACTS + 1];
+  if (!BC_CONTACTS) return;
+  inputs_of(&c->run, c->run.partition, x);
+  PARTITIONS[c->run.partition].gaps(x, out);
+  memcpy(values, out, BC_CONTACTS * sizeof(double));
+}
+
 /* Whether there is such a variable; its value. */
 static int get_variable(Component *c, unsigned number, double *value) {
   if (number >= VARIABLES) return 0;
   if (number == 0) *value = c->run.t;
   else if (number < FIRST_MOTION) *value = c->run.p[number - FIRST_PARAMETER];
   else if (number < FIRST_RATE) *value = c->run.motion[number - FIRST_MOTION];
-  else {
+  else if (number >= FIRST_GAP) {
+    double gaps[BC_CONTACTS + 1];
+    gaps_of(c, gaps);
+    *value = gaps[number - FIRST_GAP];
+  } else {
     evaluate(c);
     *value = number < FIRST_OUTPUT ? c->rates[number - FIRST_RATE] : c->outputs[number - FIRST_OUTPUT];
   }
@@ -114,14 +129,6 @@ static int update_motion(Component *c, int *failed) {
   return moved;
 }
 
-static void gaps_of(Component *c, double *values) {
-  double x[INPUTS], out[2 * BC_CONTACTS + 1];
-  if (!BC_CONTACTS) return;
-  inputs_of(&c->run, c->run.partition, x);
-  PARTITIONS[c->run.partition].gaps(x, out);
-  memcpy(values, out, BC_CONTACTS * sizeof(double));
-}
-
 /* Derivatives of rates and outputs along a change of motion, parameters and inputs. */
 static int derivatives_along(Component *c, const unsigned *unknown, size_t unknowns, const unsigned *known,
                              size_t knowns, const double *seed, double *found) {
@@ -131,7 +138,7 @@ static int derivatives_along(Component *c, const unsigned *unknown, size_t unkno
   int i, wants_rates = 0, wants_outputs = 0;
   if (!BC_EXCHANGE) return 0;
   for (k = 0; k < unknowns; ++k) {
-    if (unknown[k] < FIRST_RATE || unknown[k] >= VARIABLES) return 0;
+    if (unknown[k] < FIRST_RATE || unknown[k] >= FIRST_GAP) return 0;
     if (unknown[k] < FIRST_OUTPUT) wants_rates = 1;
     else wants_outputs = 1;
   }

@@ -307,7 +307,7 @@ fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n) {
   (void)instance;
-  *n = BC_CONTACTS;
+  *n = BC_EXCHANGE ? BC_CONTACTS : 0;
   return fmi3OK;
 }
 
