@@ -70,9 +70,9 @@ def truck() -> bc.System:
 
 def main() -> None:
     car = vehicles.Vehicle(truck(), "truck", steering="")
-    run = car.run(3.0, 14.0, output=280, tolerance=1e-6)
+    run = car.run(3.0, 20.0, output=400, tolerance=1e-6)
     rear, last = np.asarray(run["rear axle.position"])[:, :2], np.asarray(run["trailer axle.position"])[:, :2]
-    steady = run.time > 11.0
+    steady = run.time > 17.0
     # The centre of the circle that the rear axle goes on, by least squares.
     x = rear[steady]
     (a, b, c), *_ = np.linalg.lstsq(np.column_stack([2 * x, np.ones(len(x))]), (x**2).sum(axis=1), rcond=None)

@@ -13,6 +13,9 @@ from bellcrank.errors import ModelError
 from bellcrank.files import dumps, loads
 from bellcrank.files.places import ModelFileError
 from bellcrank.model import System
+from bellcrank.program.functions import sin
+from bellcrank.program.trace import Scalar
+from bellcrank.roads import Road, heights
 from bellcrank.tyres import Brush, LinearTyre
 from bellcrank.verify.cart import CORNERING, FRONT, INERTIA, MASS, REAR, SINKING, cart, linear, moving, rubber
 from bellcrank.verify.magic_formula import passenger
@@ -149,3 +152,22 @@ def test_mistakes_are_named() -> None:
         Brush(radius=0.3, stiffness=2e5, longitudinal=20.0, lateral=15.0, friction=0.0)
     with pytest.raises(ModelError, match="PDX9"):
         tyres.MagicFormula({"PDX9": 1.0})
+
+
+def test_a_law_of_ones_own_is_not_written_as_another() -> None:
+    class Mine(LinearTyre):
+        pass
+
+    system = cart(lambda corner: Mine(radius=0.3, stiffness=2e5, longitudinal=8e4, cornering=5e4))
+    with pytest.raises(ModelError, match="a tyre by Mine cannot be written"):
+        dumps(system)
+
+
+def test_a_road_of_ones_own_is_written_as_an_expression() -> None:
+    class Waves(Road):
+        def __call__(self, x: Scalar, y: Scalar, t: Scalar = 0.0) -> Scalar:
+            return 0.01 * sin(2.0 * x)
+
+    again = loads(dumps(cart(linear, road=Waves())))
+    found = heights(again.forces["FL"].road, [0.3], [0.0])  # type: ignore[union-attr]
+    assert found == pytest.approx(0.01 * math.sin(0.6))

@@ -57,6 +57,7 @@ from bellcrank.quantities.snapshot import Snapshot
 from bellcrank.roads.kinds import ROADS
 from bellcrank.topology import spanning_tree
 from bellcrank.tyres.envelope import ENVELOPES
+from bellcrank.tyres.law import TyreLaw
 from bellcrank.tyres.property_file import TYRES
 
 if TYPE_CHECKING:
@@ -87,11 +88,20 @@ class _Writer:
                 "shape": self._placed,
                 "part": lambda part: part_entries(self.values, part),
                 "friction": lambda law: dict(self.values.made(layout.FRICTIONS, law)),
-                "tyre": lambda law: dict(self.values.made(TYRES, law)),
+                "tyre": self._tyre,
                 "envelope": lambda envelope: dict(self.values.made(ENVELOPES, envelope)),
                 "road": self._road,
             },
         )
+
+    def _tyre(self, law: TyreLaw) -> Any:
+        # A law of one's own has no keys; one derived from a kind would be read as that kind.
+        if TYRES.makes.get(getattr(law, "kind", "")) is not type(law):
+            raise ModelError(
+                f"a tyre by {type(law).__name__} cannot be written: model files know the laws "
+                f"{', '.join(TYRES)}; a class of your own goes with the program that makes it"
+            )
+        return dict(self.values.made(TYRES, law))
 
     def _road(self, road: UserFunction) -> Any:
         # Roads of a user's own class have no keys; they are written as the expressions that they are.
