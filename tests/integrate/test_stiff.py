@@ -167,6 +167,20 @@ def test_promises_that_kinks_break_do_not_make_auto_change_on_and_on():
     assert auto.evaluations < 1.1 * min(one.evaluations for one in single)
 
 
+def test_what_kinks_cost_does_not_keep_auto_from_radau_in_the_rest_behind_them():
+    def rhs(x, y):
+        force = np.cos(x[0])
+        if 0.05 < x[0] < 0.1:
+            force = 1.0 if np.sin(400.0 * x[0]) > 0.0 else -1.0
+        y[0] = x[2]
+        y[1] = 1e10 * (force - x[1]) - 1.4e5 * x[2]
+
+    problem, options = Problem(kernel(rhs), np.array([1.0, 0.0])), Options(rtol=1e-6, atol=1e-6)
+    auto, radau = (integrate(problem, method, [1.5], options) for method in ("auto", "radau"))
+    assert [name for _, name in auto.switches][:3] == ["dop853", "radau", "dop853"]
+    assert auto.evaluations < 1.3 * radau.evaluations
+
+
 STIFFNESS = 1e7
 
 

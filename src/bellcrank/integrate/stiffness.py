@@ -4,7 +4,8 @@ Prices are counted in evaluations of the rates, those of events and of factors i
 machine. The method at work knows its own price of a second: it has spent it. That of the other is foreseen, over
 windows of some steps. A change of method pays where the other one promises to be cheaper. What a method lost against
 the pace of the one before it, the change to it cost: the next change waits until ten times as much is spent, so that
-broken promises cost a tenth at most.
+broken promises cost a tenth at most. Where stability holds explicit steps back, as in a body that came to rest after a
+wild impact, it waits only until as much would have been saved by what the implicit method promised meanwhile.
 
 **Explicit to implicit.** A step of `radau` costs what it did when it was last at work. How long its steps would be, the
 motion says: a cubic through both ends of a window misses the middle by an amount that gives the step of order 3 (what
@@ -255,9 +256,13 @@ def implicit_pays(
         price = reals[STEP_PRICE]
         if price == 0.0:
             price = events + (HELD_PRICE if ints[STIFF_COUNT] >= STIFF_STEPS else PRICE)
-        pace = (spent(ints) - reals[SPENT_WINDOW]) / (reals[T] - reals[T_WINDOW])
+        time = reals[T] - reals[T_WINDOW]
+        pace = (spent(ints) - reals[SPENT_WINDOW]) / time
         longest = implicit_step(reals, v, first)
-        pays = cheaper(ints, reals, pace, price / longest if longest > 0.0 else math.inf)
+        promised = price / longest if longest > 0.0 else math.inf
+        if ints[STIFF_COUNT] >= STIFF_STEPS and GAIN * promised < pace:
+            reals[SPENT_LEAST] -= (pace - GAIN * promised) * time / LOST
+        pays = cheaper(ints, reals, pace, promised)
     if count == 0 or count == window:
         ints[WINDOW_STEPS] = 1
         reals[T_WINDOW] = reals[T]
