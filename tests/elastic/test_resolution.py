@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -61,3 +62,55 @@ def test_flat_faces_and_edges_have_no_patch_to_resolve() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         elastic.press(held, elastic.RigidPlane(), top, approach=1e-5)
+
+
+def solid(element: elastic.Element, refinement: int) -> elastic.ElasticBody:
+    """A ball that stands on the origin, held in its middle."""
+
+    def at(*place: float) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda x: np.linalg.norm(x - place, axis=1) < 1e-9 * R
+
+    return elastic.sphere(
+        R, STEEL, analysis=elastic.Analysis.SOLID, element=element, divisions=2, refinement=refinement,
+        contact_zone=0.06 * R, centre=(0.0, 0.0, R),
+        supports=(elastic.Support(at(0.0, 0.0, R), "x y"), elastic.Support(at(R, 0.0, R), "y")),
+    )  # fmt: skip
+
+
+def test_refinement_halves_solid_elements_around_the_lowest_point() -> None:
+    nearest = []
+    for refinement in range(6):
+        distances = np.sort(np.linalg.norm(solid(elastic.Element.TETRAHEDRON4, refinement).nodes, axis=1))
+        assert distances[0] == pytest.approx(0.0, abs=1e-12)
+        nearest.append(distances[1])
+    assert nearest / (nearest[0] * 0.5 ** np.arange(6)) == pytest.approx(1.0, rel=0.2)
+
+
+def test_a_solid_ball_is_pressed_as_the_body_of_revolution() -> None:
+    force = 4.0 / 3.0 * 2.1e11 / (1.0 - 0.3**2) * (0.05 * R) ** 3 / R
+    turned = elastic.sphere(
+        R,
+        STEEL,
+        element=elastic.Element.TRIANGLE6,
+        refinement=5,
+        contact_zone=0.1 * R,
+        divisions=8,
+        centre=(0.0, R),
+    )
+    middle = elastic.Support(lambda x: np.abs(x[:, 1] - R) < 1e-9 * R, "y", -1.0)
+    exact = elastic.press(turned, elastic.RigidPlane(), middle, force=force).approach
+    level = elastic.Support(lambda x: np.abs(x[:, 2] - R) < 1e-9 * R, "z", -1.0)
+    errors = []
+    for refinement in (2, 3, 5):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", elastic.PatchNote)
+            found = elastic.press(
+                solid(elastic.Element.TETRAHEDRON10, refinement),
+                elastic.RigidPlane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
+                level,
+                force=force,
+            )
+        errors.append(abs(found.approach / exact - 1.0))
+    assert errors[0] > 0.2
+    assert errors[1] < 0.03
+    assert errors[2] < 0.006

@@ -27,7 +27,7 @@ Where = Callable[[Array], Any]
 class Support:
     """Directions in which nodes are held.
 
-    where: picks the nodes. directions: letters of the axes, "x", "y", "z" (axisymmetric: "x" the radius, "y" the axis).
+    where: picks the nodes. directions: letters of the axes, such as "x y" (axisymmetric: "x" the radius, "y" the axis).
     displacement: where they are held, the same for all [m].
     """
 
@@ -193,7 +193,7 @@ class ElasticBody:
             picked = np.flatnonzero(np.asarray(support.where(self.nodes), dtype=bool))
             if picked.size == 0:
                 raise ModelError(f"a support of {self.name!r} picks no node; check its `where`")
-            for letter in support.directions:
+            for letter in support.directions.replace(" ", ""):
                 axis = "xyz".find(letter)
                 if axis < 0:
                     raise ModelError(

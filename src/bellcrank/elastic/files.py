@@ -270,7 +270,7 @@ class _Reader:
         found = []
         for item in node.items:
             one = Fields(self.scope, item, f"a support of {fields.who}", layout.SUPPORT)
-            letters = one.word("directions") if "directions" in one else "xyz"[:d]
+            letters = one.word("directions").replace(" ", "") if "directions" in one else "xyz"[:d]
             if not letters or any(letter not in "xyz"[:d] for letter in letters):
                 raise one.get("directions").error(f"directions of {one.who} are letters of {'xyz'[:d]!r}")
             found.append(Support(self._box(one.get("box"), one.who, d), letters))

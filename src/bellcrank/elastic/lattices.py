@@ -6,6 +6,7 @@ A ball is bent from the cube [-1, 1]^d: a core cube and one frustum on each face
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -142,20 +143,47 @@ def cyclic(points: Array, face: Index) -> Index:
 def refined_near(mesh: Any, place: Any, target: Array, levels: int, least: float) -> Any:
     """Triangles or tetrahedra halved `levels` times around a point of the unit ball; `place` maps the mesh to the ball.
 
-    The reach of each halving is half that of the one before, but not below `least`.
+    The reach of each halving is half that of the one before, but not below `least`. A triangle is cut into four;
+    tetrahedra are cut in two at their longest edges, until these are half as long as at the halving before.
     """
-    reach = 0.7
     d = mesh.dim()
+    longest = _longest_edges(mesh, place).max() if d == 3 else 0.0
     for level in range(levels):
-        centres = place(mesh.p[:, mesh.t].mean(axis=1))
-        near = np.linalg.norm(centres - target[:, None], axis=0) < max(reach, least)
-        # In second order 2^d nodes to an element where neighbours share them; each of those near becomes two at least.
-        unknowns = (mesh.t.shape[1] + np.count_nonzero(near)) * 2**d * d
-        if unknowns > MAX_UNKNOWNS:
-            raise ModelError(
-                f"refinement {level + 1} of {levels} makes {unknowns:.2g} unknowns or more; "
-                f"up to {MAX_UNKNOWNS:.0e} are built: ask for fewer, or for a smaller contact_zone"
-            )
-        mesh = mesh.refined(np.flatnonzero(near))
-        reach *= 0.5
+        reach = max(0.7 * 0.5**level, least)
+        longest *= 0.5
+        while True:
+            centres = place(mesh.p[:, mesh.t].mean(axis=1))
+            near = np.linalg.norm(centres - target[:, None], axis=0) < reach
+            if d == 3:
+                near &= _longest_edges(mesh, place) > longest
+            if not near.any():
+                break
+            # In second order 2^d nodes to an element where neighbours share them; each of those near becomes two.
+            unknowns = (mesh.t.shape[1] + np.count_nonzero(near)) * 2**d * d
+            if unknowns > MAX_UNKNOWNS:
+                raise ModelError(
+                    f"refinement {level + 1} of {levels} makes {unknowns:.2g} unknowns or more; "
+                    f"up to {MAX_UNKNOWNS:.0e} are built: ask for fewer, or for a smaller contact_zone"
+                )
+            mesh = _cut(mesh, np.flatnonzero(near))
+            if d == 2:
+                break
     return mesh
+
+
+def _cut(mesh: Any, chosen: Index) -> Any:
+    """The mesh with some elements cut; that arrays are copied for it is no news."""
+    quiet = logging.getLogger("skfem.mesh.mesh")
+    before = quiet.level
+    quiet.setLevel(logging.ERROR)
+    try:
+        return mesh.refined(chosen)
+    finally:
+        quiet.setLevel(before)
+
+
+def _longest_edges(mesh: Any, place: Any) -> Array:
+    """Of each tetrahedron, in the ball."""
+    corners = place(mesh.p)[:, mesh.t]
+    edges = [corners[:, i] - corners[:, j] for i in range(4) for j in range(i)]
+    return np.asarray(np.sqrt(np.max([(e * e).sum(axis=0) for e in edges], axis=0)))
