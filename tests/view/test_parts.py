@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank import flexible
 from bellcrank.contact import Box, Cylinder
 from bellcrank.errors import ModelError
 from bellcrank.files import dumps, load, loads, save
@@ -359,3 +360,22 @@ def test_a_cable_is_drawn_tangent_to_its_pulleys() -> None:
         if k == -1 and np.ptp(s.corners[:, :2], axis=0) == pytest.approx(0.4, rel=1e-2)
     ]
     assert len(sheaves) == 1
+
+
+def test_a_flat_rod_is_drawn_flat_and_turned_as_its_sections_are() -> None:
+    """A strip twisted by a quarter turn at rest: wide along y where it begins, along z where it ends."""
+    system = bc.System("strip", gravity=(0.0, 0.0, 0.0))
+    member = flexible.rod(
+        "strip", 1.0, flexible.rectangle(0.1, 0.02), flexible.STEEL, curvature=(0.5 * np.pi, 0.0, 0.0)
+    )
+    strip = system.flexible_body("strip", member)
+    system.fixed("wall", system.ground, strip.node("start"))
+    (drawn,) = scene(system.simulate(1e-4, output=1)).deforming
+    x = drawn.points[0]
+    for arc, along, across in ((0.0, 1, 2), (1.0, 2, 1)):
+        ring = x[np.abs(x[:, 0] - arc) < 1e-9]
+        # Ellipses that bend as stiffly as rectangles are wider by 2 / sqrt(3).
+        assert np.ptp(ring[:, along]) == pytest.approx(0.2 / np.sqrt(3.0), rel=1e-6)
+        assert np.ptp(ring[:, across]) == pytest.approx(0.04 / np.sqrt(3.0), rel=1e-6)
+    assert drawn.stress is not None
+    assert drawn.stress.shape == drawn.points.shape[:2]

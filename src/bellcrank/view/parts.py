@@ -15,6 +15,7 @@ import numpy as np
 
 from bellcrank.contact.patch import coarser
 from bellcrank.flexible.recovery import outer_faces
+from bellcrank.flexible.rods import Rod
 from bellcrank.math.normals import across
 from bellcrank.model.forces import Cable, FieldContact, Spring, Tyre
 from bellcrank.model.forces.element import Line
@@ -28,6 +29,7 @@ from bellcrank.view.gears import gears
 from bellcrank.view.links import Link, along
 from bellcrank.view.placing import GROUND, Placing, quaternions
 from bellcrank.view.scene import (
+    AROUND,
     COLOURS,
     GROUND_COLOUR,
     Array,
@@ -48,6 +50,7 @@ from bellcrank.view.shapes import (
     cylinder,
     drawn_out,
     hull,
+    mantle,
     plate,
     rod,
     tiles,
@@ -70,6 +73,8 @@ MOST_WET, LEAST_WET = 200_000, 60
 """Triangles of all contact patches in all frames, some 10 MB of a page, and those that a patch may have in any case."""
 MOST_LINES = 800
 """Of one flexible body; finer meshes are drawn in part."""
+SAME = 0.02
+"""Difference of the half axes of a section, over the larger, that no eye sees."""
 FEW_POINTS = 7
 """Points that a forging holds by arms; a body held at more of them is a frame of tubes."""
 
@@ -565,6 +570,9 @@ class Builder(Placing):
         for name, body in self.system.bodies.items():
             if body.member is None:
                 continue
+            if isinstance(body.member, Rod) and not _is_round(body.member):
+                yield self._bent(name, body.member)
+                continue
             points, cells = deformed(self.result, name, self.magnified)
             faces = outer_faces(cells)
             lines = edges_of(faces if len(faces) else cells)
@@ -586,6 +594,32 @@ class Builder(Placing):
                 stress_at(self.result, name, used),
                 tuple(place[path] for path in paths),
             )
+
+    def _bent(self, name: str, member: Rod) -> Deforming:
+        """A rod as a bar with the section of :func:`_half_axes`; slender ones are drawn thicker."""
+        rest, arcs, k = member.drawn_points, member.drawn_arcs, self.number[name]
+        places, axes = member.poses(arcs, self.result[f"{name}.modes"].to_numpy())
+        R = self.rotations[:, k]
+        middle = self.positions[:, k][:, None] + (rest + self.magnified * (places - rest)) @ R.transpose(
+            0, 2, 1
+        )
+        axes = R[:, None] @ axes
+        half = _half_axes(member)
+        half *= max(1.0, 0.5 * self.width / half.max())
+        half = np.maximum(half, 0.1 * self.width)
+        turn = 2.0 * np.pi * np.arange(AROUND) / AROUND
+        ring = half[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+        corners = middle[:, :, None] + np.einsum("tpij,paj->tpai", axes[..., 1:], ring)
+        stress = stress_at(self.result, name, np.arange(len(arcs)))
+        return Deforming(
+            k,
+            corners.reshape(len(corners), -1, 3),
+            np.zeros((0, 2), np.int64),
+            colour_of(k),
+            self.width,
+            mantle(len(arcs), AROUND),
+            None if stress is None else np.repeat(stress, AROUND, axis=1),
+        )
 
     def _patches(self) -> Iterator[Patches]:
         names = [n for n, f in self.system.forces.items() if isinstance(f, FieldContact)]
@@ -666,6 +700,17 @@ class Builder(Placing):
             z = heights(road, xs[:, None], ys[None], lambda name: self.parameters.get(name, 0.0))
         corners = np.array([(x, y, z[i, j]) for i, x in enumerate(xs) for j, y in enumerate(ys)])
         yield tiles(corners, len(xs), len(ys))
+
+
+def _half_axes(member: Rod) -> Array:
+    """Along y and z of sections at the arcs by which a rod is drawn [m], (p, 2): of ellipses that bend as stiffly."""
+    K = member.stiffness_table.at(member.drawn_arcs)
+    return np.asarray(2.0 * np.sqrt(K[:, (2, 1), (2, 1)] / K[:, 3, 3][:, None]))
+
+
+def _is_round(member: Rod) -> bool:
+    y, z = _half_axes(member).T
+    return bool(np.abs(y - z).max() < SAME * max(y.max(), z.max()))
 
 
 def _hatching(start: Array, along_it: Array, down: Array, length: float, w: float) -> Solid:

@@ -296,13 +296,18 @@ def sweep(path: Array, radius: ArrayLike, sides: int) -> tuple[Array, Index]:
     out = np.cos(turn)[:, None] * x[..., None, :] + np.sin(turn)[:, None] * y[..., None, :]
     thick = np.broadcast_to(np.asarray(radius, dtype=float), (n,))[:, None, None]
     corners = (path[..., None, :] + thick * out).reshape(*path.shape[:-2], n * sides, 3)
+    return corners, mantle(n, sides)
+
+
+def mantle(n: int, sides: int) -> Index:
+    """Triangles between n rings of as many corners."""
     faces = []
     for k in range(n - 1):
         a, b = k * sides, (k + 1) * sides
         for i in range(sides):
             m = (i + 1) % sides
             faces += [(a + i, a + m, b + m), (a + i, b + m, b + i)]
-    return corners, np.array(faces).reshape(-1, 3)
+    return np.array(faces, dtype=np.int64).reshape(-1, 3)
 
 
 def coil(length: float, radius: float, wire: float, colour: str, turns: float = 7.0) -> Solid:
