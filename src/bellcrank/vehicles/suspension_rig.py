@@ -42,6 +42,10 @@ LOAD, TORQUE = 1000.0, 100.0
 LOADS = ("lateral", "braking", "driving", "aligning")
 
 
+NOTHING = 1e-12
+"""Lengths, angles and their slopes [SI] below this are rounding of equilibria."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """Curves over one motion of the axle.
@@ -482,7 +486,7 @@ def _figures(heave: Sweep, roll: Sweep, steer: Sweep | None) -> dict[str, tuple[
     }
     if steer is not None:
         figures["angle over rack"] = (steer.slope("left.angle"), "rad/m")
-    return figures
+    return {name: (x if abs(x) > NOTHING else 0.0, unit) for name, (x, unit) in figures.items()}
 
 
 __all__ = ["SuspensionReport", "Sweep", "kinematics_and_compliance"]
