@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from scipy.linalg.blas import dsyrk, dtrsm, dtrsv, strsm, strsv
+from scipy.linalg.blas import dgemm, dgemv, dsyrk, dtrsm, dtrsv, sgemm, sgemv, strsm, strsv
 from scipy.linalg.lapack import dpotrf, dtrttp
 
 from bellcrank.errors import BellcrankError
@@ -408,6 +408,20 @@ class Refined(Factor):
         return super()._solved(columns)
 
 
+def _times(block: Array, x: Array, transposed: bool = False) -> Array:
+    """A product by the library that solves the triangles as well: threads of another one would wait for its threads."""
+    # The routines of either precision are called alike.
+    vector: Any = dgemv if x.itemsize == 8 else sgemv
+    matrix: Any = dgemm if x.itemsize == 8 else sgemm
+    # Transposed views are in Fortran's order.
+    found: Array = (
+        vector(1.0, block, x, trans=int(transposed))
+        if x.ndim == 1
+        else matrix(1.0, x.T, block, trans_b=int(not transposed)).T
+    )
+    return found
+
+
 def _forward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     own, below = block
     # The transposed view is in Fortran's order, so that LAPACK works in place.
@@ -420,14 +434,14 @@ def _forward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     else:
         (dtrsm if x.itemsize == 8 else strsm)(1.0, own, mine.T, side=1, lower=1, trans_a=1, overwrite_b=1)
     if len(front.border):
-        x[front.border] -= below @ mine
+        x[front.border] -= _times(below, mine)
 
 
 def _backward(front: Front, block: tuple[Array, Array], x: Array) -> None:
     own, below = block
     mine = x[front.start : front.end]
     if len(front.border):
-        mine -= below.T @ x[front.border]
+        mine -= _times(below, x[front.border], transposed=True)
     if x.ndim == 1:
         (dtrsv if x.itemsize == 8 else strsv)(own, mine, lower=1, trans=1, overwrite_x=1)
     else:
