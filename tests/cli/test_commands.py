@@ -175,6 +175,7 @@ def test_impacts_are_listed(call: Call) -> None:
     assert "1 impact\n" in stepped.out
     assert bc.load_result("steps.h5").run.steps == 600
     assert "--step 1e-3" in call("run", "ball.yaml", "--impacts", "stepping").err
+    assert "belong to the model" in call("view", "steps.h5", "--impacts", "stepping", "--step", "1e-3").err
     assert "dense, stepping" in call("run", "ball.yaml", "--impacts", "leaping").err
 
 

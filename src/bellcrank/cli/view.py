@@ -72,6 +72,7 @@ def view(
       bellcrank view slider_crank.yaml --duration 5
       bellcrank view run.h5 --html send_me.html -q slider.velocity.x
     """
+    from bellcrank.cli import elastic as problems
     from bellcrank.cli import inputs
     from bellcrank.errors import ModelError
 
@@ -79,6 +80,11 @@ def view(
         raise ModelError(f"--port is a number from 0 to 65535, not {port}")
     options = inputs.strikes(impacts, step)
     target = None if page is None else inputs.writable(page, (".html", ".htm"))
+    if (impacts != "dense" or step) and (inputs.is_result(file) or problems.problem(file) is not None):
+        raise ModelError(
+            "--impacts and --step belong to the model of a mechanism; a result has run already, and a problem of "
+            "elastic contact has steps of its own"
+        )
     elastic = _elastic(file, set_, not as_json)
     if elastic is not None:
         if target is not None:

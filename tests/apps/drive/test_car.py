@@ -49,7 +49,7 @@ def test_static_loads_are_those_of_the_independent_solution() -> None:
     assert sum(found) == pytest.approx(sum(known), abs=1e-5)
     aside = law.radius * max(abs(float(balance[f"{name} tyre.camber"])) for name in TYRES)
     assert found == pytest.approx(known, rel=aside / 0.75)
-    assert float(balance["chassis.position.z"]) == pytest.approx(0.553983068729, abs=1e-4)
+    assert float(balance["chassis.position.z"]) == pytest.approx(0.553983068729, abs=5e-5)
 
 
 def test_a_tyre_of_another_size_has_the_forces_of_the_like_state() -> None:
@@ -186,8 +186,7 @@ def test_steps_of_a_millisecond_agree_with_an_error_controlled_run() -> None:
     fixed = replace(car.mechanism, parameter_values=tuple(values.values())).with_programs_of(car.mechanism)
     result = fixed.simulate(2.0, start=start, integrator="dop853", tolerance=1e-7, output=4)
     assert stepper.time == pytest.approx(2.0)
-    # The load of a tyre over its deflection has corners, which cost methods of any order the same.
-    assert stepper.measure()["chassis.position"] == pytest.approx(result["chassis.position"][-1], abs=2e-5)
+    assert stepper.measure()["chassis.position"] == pytest.approx(result["chassis.position"][-1], abs=1e-6)
     assert result["chassis.position.y"][-1] > 1.0, "positive steering turns left"
     kept = stepper.result([*samples, stepper.sample()], 0.1)
     for name in ("chassis.position", "FL tyre.load", "chassis.acceleration"):
@@ -206,4 +205,4 @@ def test_brakes_stop_the_car_within_the_limit_of_friction(level: Vehicle) -> Non
         for k in np.linspace(0.0, 1.0, 41)
     )
     assert 0.6 * 9.81 < slower / 1.5 < 1.03 * most * 9.81
-    assert abs(stepper.measure()["chassis.position"][1]) < 0.5
+    assert abs(stepper.measure()["chassis.position"][1]) < 0.2
