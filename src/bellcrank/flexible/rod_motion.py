@@ -33,8 +33,9 @@ Floats = NDArray[np.float64]
 OPERATIONS = 45
 """Of a rod written out, over slices, coordinates and numbers of a screw: 27 to 47 from 3 coordinates to 15."""
 ROOM = 40_000
-"""Operations of a program up to which rods are written out: they compile within a second, as quickly as loops do, and
-run 2 to 4 times as fast (1.9 times at 31,000, where code no longer fits into the caches near the processor)."""
+"""Operations of all rods that are written out in a program, at most. So many compile within a second, as quickly as
+loops do, and run 2 to 4 times as fast (1.9 times at 31,000, whose code no longer fits into the caches near the
+processor)."""
 
 
 @compiled
@@ -248,8 +249,9 @@ class RodLoop(Routine):
         """Whether the rod is written out in a program: all of it or nothing."""
         decided = graph.written_out
         if self.of not in decided:
-            decided[self.of] = len(graph.nodes) + self.of.operations <= ROOM
-        return decided[self.of]
+            fits = sum(decided.values()) + self.of.operations <= ROOM
+            decided[self.of] = self.of.operations if fits else 0
+        return decided[self.of] > 0
 
     def evaluate(self, x: Floats) -> Floats:
         return self.kernel(x) if x.ndim == 1 else super().evaluate(x)

@@ -28,8 +28,8 @@ class Graph:
         self.stage = ""
         self.twins: dict[str, str] = {}
         """Names of inputs that correspond in two alike halves, in both directions; a hint, never a promise."""
-        self.written_out: dict[Any, bool] = {}
-        """Whether loops that belong together are written out here, by what they share."""
+        self.written_out: dict[Any, int] = {}
+        """Operations of loops that are written out here, about, by what the loops share; 0 where they stay loops."""
         self._by_key: dict[tuple[object, ...], Expr] = {}
 
     def input(self, name: str) -> Expr:
