@@ -18,6 +18,7 @@ from bellcrank.formulations.registry import Formulation
 from bellcrank.integrate import Options
 from bellcrank.integrate.methods import METHODS, adaptive
 from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.mechanism.again import known_again
 from bellcrank.mechanism.initial import combined, rates_alone, separate
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.joints.distance import Distance
@@ -186,7 +187,7 @@ def prepared(
             raise ModelError(f"start must be a State, an Equilibrium or {EQUILIBRIUM!r}, not {start!r}")
         return mechanism.starting(state, initial)
     if not isinstance(system, Mechanism):
-        return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
+        return known_again(analyse(system, formulation=formulation, initial=initial, parameters=parameters))
     wanted = Formulation(formulation)
     if wanted not in (Formulation.AUTO, system.formulation):
         system = _reformulated(system, wanted)
