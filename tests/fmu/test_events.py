@@ -152,6 +152,22 @@ def test_balls_in_a_row_are_struck_at_once(tmp_path: Path) -> None:
     assert max(worst.values()) < 1e-9
 
 
+def test_a_stack_of_balls_falls_apart(tmp_path: Path) -> None:
+    """Contacts that rest on each other stick, slip and let go one after the other, in a few hundred events."""
+    system = System("stack", gravity=(0.0, 0.0, -9.81))
+    shapes = [system.ground.plane(normal=(0.0, 0.0, 1.0))]
+    for k in range(3):
+        body = system.body(f"ball {k}", 1.0 + k, (0.004, 0.004, 0.004), at=(0.01 * k, 0.0, 0.2 + 0.25 * k))
+        system.free(f"motion {k}", system.ground, body)
+        shapes.append(body.sphere(0.1))
+    for k in range(3):
+        system.contact(f"pair {k}", shapes[k], shapes[k + 1], restitution=0.5, friction=0.3)
+    names = [f"ball {k}.position" for k in range(3)]
+    run, worst = compared(system.mechanism(), tmp_path / "stack.fmu", 0.5, names)
+    assert {"rest", "slip", "stick", "release"} <= {change.what for change in run.contact_changes}
+    assert max(worst.values()) < 1e-8
+
+
 def test_a_state_taken_back_goes_on_with_the_same_bits(tmp_path: Path) -> None:
     """What lasts is part of the state."""
     from fmpy import extract, read_model_description

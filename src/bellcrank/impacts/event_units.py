@@ -120,7 +120,7 @@ LOOSE, TOWARD, GONE = 2, 1, -1
 STRIKE, ROOMS, FURTHER = range(3)
 """Programs beside those of `held`: of strikes, and of the rooms of places."""
 TOLERANCE, YIELDS, NUMBERS = range(3)
-"""Relative error to which speeds are known, and force over what moves contacts that is rounding."""
+"""Relative error to which the motion is known, and force over what moves contacts that is rounding."""
 SAME, MOVED, NO_IMPULSE, NO_END, NO_FORCE = range(5)
 """What an event did: nothing to the motion, or something; a contact cannot be moved, friction does not let one part,
 friction jams one."""
@@ -467,6 +467,9 @@ def stay(g: Meeting) -> None:
                     if together_now:
                         height = max(height, TOUCHING * length)
                     slow = max(slow, math.sqrt(max(-2.0 * height * g.free[width * c], 0.0)))
+            # Bounces lower than the error of who integrates are none.
+            low = g.numbers[TOLERANCE] * length
+            slow = max(slow, math.sqrt(max(-2.0 * low * g.free[width * c], 0.0)))
             if speed > slow:
                 g.roles[c, NEAR] = 0
 
@@ -802,7 +805,9 @@ def meet(x_at: Address, y_at: Address, g: Meeting) -> int:
     for c in range(m):
         if g.roles[c, LASTS] == 1 or held.impact[block_of(g, c)] <= TOUCHING * g.nature[c, LENGTH]:
             g.roles[c, NEAR] = 1
-            slow = AT_REST * max(g.nature[c, FASTEST], SLOWEST * g.nature[c, UNIT])
+            slow = 0.0
+            if g.roles[c, LASTS] == 1:
+                slow = AT_REST * max(g.nature[c, FASTEST], SLOWEST * g.nature[c, UNIT])
             approaching = approaching or -g.v[width * c] > slow
     did = SAME
     if approaching:
@@ -826,8 +831,12 @@ def meet(x_at: Address, y_at: Address, g: Meeting) -> int:
     for c in range(m):
         gap, length = held.impact[block_of(g, c)], g.nature[c, LENGTH]
         g.nature[c, OPENED] = 0.0
-        if gap <= TOUCHING * length:
-            g.nature[c, OPENED] = max(-gap, 0.0) + SHORT * length
+        if g.roles[c, NEAR] == 1 or gap <= TOUCHING * length:
+            # What lets go opens slowly: the error of who integrates must not close it.
+            room = SHORT
+            if g.roles[c, NEAR] == 1:
+                room = max(MISSED[0], g.numbers[TOLERANCE])
+            g.nature[c, OPENED] = max(-gap, 0.0) + room * length
     for k in range(len(g.x)):
         if x[k] != g.x[k]:
             did = MOVED
