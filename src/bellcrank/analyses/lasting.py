@@ -129,7 +129,8 @@ class LastingContacts:
         free = self.contacts.free_accelerations(m.partition)
         y, dy = self._along(program.program, dx)
         c, dc = self._along(free.program, dx)
-        M, states, *_ = program.unpacked(y)
+        start = program.unpacked(y)
+        M, states = start.M, start.contacts
         steps = [program.unpacked(column) for column in dy.T]
         n, first = program.n, 1 + m.linkage.positions
         v, dv = self.x[first : first + n], dx[first : first + n]

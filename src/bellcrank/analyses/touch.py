@@ -42,7 +42,7 @@ class Touch:
 
     def _states(self, statics: Statics, q: Array) -> list[ContactState]:
         x = np.concatenate([[statics.t], q, np.zeros(len(statics.units)), statics.p])
-        return self.contacts.impact_program(statics.partition).evaluate(x)[1]
+        return self.contacts.impact_program(statics.partition).evaluate(x).contacts
 
     def _stiffness(self, statics: Statics) -> float:
         """[N/m]"""
@@ -139,7 +139,7 @@ class Touch:
         left = P @ Q
         if near:
             x = np.concatenate([[statics.t], q, np.zeros(len(Q)), statics.p])
-            M = self.contacts.impact_program(statics.partition).evaluate(x)[0]
+            M = self.contacts.impact_program(statics.partition).evaluate(x).M
             unit = statics.units
             # Held coordinates do not give way: M with their rows weighed down.
             A = (unit[:, None] * M * unit) + (np.eye(len(Q)) - P) * 1e9 * float(

@@ -70,7 +70,11 @@ def convert(
     ] = None,
     step: Annotated[
         float,
-        typer.Option("--step", metavar="SECONDS", help="FMU: length of steps, for contacts that strike."),
+        typer.Option(
+            "--step",
+            metavar="SECONDS",
+            help="FMU: length of steps of co-simulation, where contacts strike.",
+        ),
     ] = 0.0,
     platform: Annotated[
         list[str] | None,

@@ -138,7 +138,7 @@ class FreeAccelerations:
 
     def at(self, x: Array) -> list[Array]:
         """For every contact its accelerations [m/s^2]."""
-        return np.split(self.kernel(x), np.cumsum(self.sizes)[:-1])
+        return list(self.kernel(x).reshape(len(self.sizes), -1))
 
 
 class Gaps:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +61,8 @@ class ImpactProgram:
         outputs: list[Scalar] = []
         outputs += [M.get((max(i, j), min(i, j)), 0.0) for i in range(self.n) for j in range(self.n)]
         place = {i: k for k, i in enumerate(partition.independent)}
-        self.row_counts = [2 if pair.planar else 3 for pair in self.pairs]
+        # In the plane or in space: all contacts have as many rows.
+        self.width = 2 if any(pair.planar for pair in self.pairs) else 3
         for pair in self.pairs:
             found, equations = pair.rows(kin)
             base = kin.pose(pair.base)
@@ -95,20 +98,23 @@ class ImpactProgram:
 
     def unpacked(self, y: Array) -> Instant:
         """The outputs of the program, or their derivatives, by name."""
-        n = self.n
-        M = y[: n * n].reshape(n, n)
-        first = n * n
-        states = []
-        for count in self.row_counts:
-            head, last = first + BEFORE_ROWS, first + BEFORE_ROWS + count * (n + 4)
-            block = y[head:last].reshape(count, n + 4)
-            gap, kept = y[first].item(), y[head - 1].item()
-            normal, point = y[first + 1 : first + 4], y[first + 4 : first + 7]
-            states.append(
-                ContactState(gap, normal, point, block[:, :n], block[:, n], block[:, n + 1 :], kept)
-            )
-            first = last
-        return Instant(M, states, y[first : first + self.speeds], float(y[-1]))
+        n, m = self.n, len(self.pairs)
+        each = BEFORE_ROWS + self.width * (n + 4)
+        last = n * n + m * each
+        blocks = y[n * n : last].reshape(m, each)
+        rows = blocks[:, BEFORE_ROWS:].reshape(m, self.width, n + 4)
+        return Instant(
+            y[: n * n].reshape(n, n),
+            blocks[:, 0],
+            blocks[:, 1:4],
+            blocks[:, 4:7],
+            blocks[:, 7],
+            rows[:, :, :n],
+            rows[:, :, n],
+            rows[:, :, n + 1 :],
+            y[last : last + self.speeds],
+            float(y[-1]),
+        )
 
 
 def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar:
@@ -118,13 +124,36 @@ def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar
     return energy
 
 
-class Instant(NamedTuple):
-    """What impacts ask of a state: reduced mass matrix, contacts, all speeds, kinetic energy [J]."""
+@dataclass(eq=False)
+class Instant:
+    """What impacts ask of a state, of all contacts at once.
+
+    M: Reduced mass matrix. gaps, kept: What is apart, and what a contact keeps at zero while it lasts [m]. normals,
+    points, directions: In the world, directions those of the rows. rows, drifts: Velocities of contacts over the
+    independent speeds, and besides them. speeds: All. kinetic: Energy [J].
+    """
 
     M: Array
-    contacts: list[ContactState]
+    gaps: Array
+    normals: Array
+    points: Array
+    kept: Array
+    rows: Array
+    drifts: Array
+    directions: Array
     speeds: Array
     kinetic: float
+
+    def parting(self, u_i: Array) -> Array:
+        """Normal speeds of all contacts [m/s]."""
+        return np.asarray(self.rows[:, 0] @ u_i + self.drifts[:, 0])
+
+    @cached_property
+    def contacts(self) -> list[ContactState]:
+        """One by one."""
+        columns = self.normals, self.points, self.rows, self.drifts, self.directions
+        each = zip(self.gaps.tolist(), *columns, self.kept.tolist(), strict=True)
+        return [ContactState(*found) for found in each]
 
 
 class ContactState(NamedTuple):
@@ -152,7 +181,7 @@ def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Arra
     Contacts that are one too many, like the feet of a table, share the impulse so. Where none is, there are no
     other impulses that do.
     """
-    across = J / np.maximum(np.linalg.norm(J, axis=1), 1e-300)[:, None]
+    across = J / np.sqrt(np.maximum((J * J).sum(axis=1), 1e-300))[:, None]
     try:
         if len(J) <= J.shape[1] and np.linalg.cholesky(across @ across.T).diagonal().min() > DEPENDENT:
             return p
@@ -186,19 +215,18 @@ def impact(
 
     jammed: Those of them that slide and strike without approaching.
     """
-    x = np.concatenate([[t], q, u_i, p])
-    M, states, before, energy = program.evaluate(x)
-    approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
-    if not jammed and not any(v < 0.0 for v in approach.values()):
+    at = program.evaluate(np.concatenate([[t], q, u_i, p]))
+    parting = at.parting(u_i)[near]
+    if not jammed and not (parting < 0.0).any():
         return None, NOTHING
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
         raise ImpactError("contacts that strike at the same instant have different laws; give them one law")
     friction = [c.friction for c in contacts]
-    tangents = 0 if not any(friction) else (1 if all(program.pairs[k].planar for k in near) else 2)
-    J = np.vstack([states[k].rows[: 1 + tangents] for k in near])
-    drift = np.concatenate([states[k].drift[: 1 + tangents] for k in near])
-    inverse = np.linalg.solve(M, J.T)
+    tangents = program.width - 1 if any(friction) else 0
+    J = at.rows[near, : 1 + tangents].reshape(-1, program.n)
+    drift = at.drifts[near, : 1 + tangents].ravel()
+    inverse = np.linalg.solve(at.M, J.T)
     solved = solve_impact(
         J @ inverse,
         J @ u_i + drift,
@@ -210,27 +238,22 @@ def impact(
         jammed=[list(near).index(k) for k in jammed],
     )
     impulses = evened(J, solved.impulses, friction, tangents)
-    after = u_i + inverse @ impulses
-    x_after = np.concatenate([[t], q, after, p])
-    _, _, speeds_after, energy_after = program.evaluate(x_after)
-    records = []
-    for i, k in enumerate(near):
-        rows = slice(i * (1 + tangents), (i + 1) * (1 + tangents))
-        share, s = impulses[rows], states[k]
-        rubbing = share[1:] @ s.directions[1 : 1 + tangents] if tangents else np.zeros(3)
-        speed_after = float(solved.velocities[rows][0])
-        records.append(
-            ContactRecord(
-                contacts[i].name,
-                s.point.copy(),
-                s.normal.copy(),
-                float(share[0]),
-                np.asarray(rubbing),
-                approach[k],
-                speed_after,
-            )
+    shares, after = impulses.reshape(-1, 1 + tangents), u_i + inverse @ impulses
+    end = program.evaluate(np.concatenate([[t], q, after, p]))
+    velocities = solved.velocities[:: 1 + tangents].tolist()
+    pressed = np.flatnonzero(shares[:, 0] > 0.0).tolist() or range(len(near))
+    records = tuple(
+        ContactRecord(
+            contacts[i].name,
+            at.points[near[i]].copy(),
+            at.normals[near[i]].copy(),
+            float(shares[i, 0]),
+            shares[i, 1:] @ at.directions[near[i], 1 : 1 + tangents],
+            float(parting[i]),
+            velocities[i],
         )
-    struck = tuple(r for r in records if r.impulse > 0.0) or tuple(records)
-    speeds, energies = (before.copy(), speeds_after.copy()), (energy, energy_after)
-    record = ImpactRecord(t, struck, q.copy(), *speeds, *energies, bool(solved.energetic), p.copy())
+        for i in pressed
+    )
+    speeds, energies = (at.speeds.copy(), end.speeds.copy()), (at.kinetic, end.kinetic)
+    record = ImpactRecord(t, records, q.copy(), *speeds, *energies, bool(solved.energetic), p.copy())
     return record, solved

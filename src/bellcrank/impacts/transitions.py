@@ -96,7 +96,7 @@ def _set_off(contacts: Contacts, modes: Modes, state: State, p: Array) -> State:
     inverse = np.linalg.solve(M, J.T)
     u_i = u_i + inverse @ np.linalg.lstsq(J @ inverse, np.array(change), rcond=1e-12)[0]
     x = np.concatenate([[state.t], state.q, u_i, p])
-    return State(state.t, state.q, contacts.impact_program(partition).evaluate(x)[2].copy())
+    return State(state.t, state.q, contacts.impact_program(partition).evaluate(x).speeds.copy())
 
 
 def bouncing_left(contacts: Contacts, name: str, lasting: Collection[str], state: State, p: Array) -> float:

@@ -41,6 +41,8 @@ from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.contact.closest import Closest
+    from bellcrank.mechanics.inertia import Inertia
+    from bellcrank.model.joints.elementary import Wrench
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,6 +268,14 @@ class Kinematics:
             found = this.kind.slide(self, this, into(self.turns[link], carried))
             self._v[link] = found
         return found
+
+    def inertia_of(self, link: int, own: Inertia) -> Inertia:
+        """An inertia of a link, given in the link's axes, in those of its dynamics: the same, but in runs of hinges."""
+        return own
+
+    def wrench_on(self, link: int, own: Wrench) -> Wrench:
+        """A wrench on a link, given in the link's axes, in those of its dynamics."""
+        return own
 
     def _unseen(self, seen: Mapping[int, Vec], link: int) -> list[int]:
         """The links from `link` inwards that have no entry yet."""
