@@ -36,7 +36,8 @@ def note_deflections(result: Result) -> None:
             warnings.warn(
                 f"member {member.name!r} of body {body.name!r} deflects by {moved[most]:.3g} m at t = "
                 f"{result.time[rows[most]]:.4g} s, {share:.2g} times its size; reduced members are for small "
-                "deflections and the result is not to be trusted there. Members that bend far are rods: bellcrank.flexible.rod",
+                "deflections and the result is not to be trusted there; members that bend far are rods, see "
+                "bellcrank.flexible.rod",
                 DeflectionNote,
                 stacklevel=4,
             )
