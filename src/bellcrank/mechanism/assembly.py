@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -122,6 +122,26 @@ def close_positions(
     if not _is_closed(state, *best, used):
         raise AssemblyError(describe(best[1]))
     return best[0]
+
+
+def yielding(
+    close: Callable[[list[int]], Array], held: Sequence[int], bendable: Collection[int]
+) -> tuple[Array, frozenset[int]]:
+    """What `close` finds with some speeds held, and those of `bendable` that were let go.
+
+    Members bend only where the loops do not close otherwise.
+    """
+    try:
+        return close(list(held)), frozenset()
+    except AssemblyError:
+        let_go = frozenset(held) & frozenset(bendable)
+        if not let_go:
+            raise
+        try:
+            return close([k for k in held if k not in let_go]), let_go
+        except AssemblyError:
+            pass
+        raise
 
 
 def _approached(
