@@ -10,7 +10,7 @@ from bellcrank.contact.fields import has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.shapes import Box, Cylinder, Shape
 from bellcrank.contact.shapes.base import FieldShape
-from bellcrank.contact.side_by_side import lie_on_each_other, strikes
+from bellcrank.contact.side_by_side import count, lie_on_each_other
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
@@ -93,7 +93,7 @@ def in_patch(a: Shape, b: Shape) -> bool:
 
 def stand_on_rims(a: Shape, b: Shape) -> bool:
     """Whether two shapes may lie on each other with a rim, which no fixed number of points follows."""
-    return lie_on_each_other(a, b) and not strikes(a, b)
+    return lie_on_each_other(a, b) and not count(a, b)
 
 
 __all__ = ["check_options", "coefficient", "in_patch", "stand_on_rims", "striking_contacts", "struck_sides"]
