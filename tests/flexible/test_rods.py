@@ -217,7 +217,10 @@ def test_stations_by_name_arc_and_place() -> None:
         ({"stiffness": np.eye(6)}, "not a mixture"),
         ({"damping": -1.0}, "not negative"),
         ({"stations": {"far": 3.0}}, "outside 0 to 1 m"),
+        ({"stations": {"far": "end"}}, r"an arc \[m\], a number, not at 'end'"),
         ({"curvature": (0.0, np.nan, 0.0)}, "not a number"),
+        ({"curvature": "arc"}, "no array of numbers"),
+        ({"curvature": lambda s: (0.0, 1.0 / (s - 0.5), 0.0)}, "at 0.5 m is no array of numbers"),
     ],
 )
 def test_what_a_rod_cannot_be(given: dict[str, Any], message: str) -> None:

@@ -32,10 +32,10 @@ Floats = NDArray[np.float64]
 
 OPERATIONS = 45
 """Of a rod written out, over slices, coordinates and numbers of a screw: 27 to 47 from 3 coordinates to 15."""
-ROOM = 40_000
-"""Operations of all rods that are written out in a program, at most. So many compile within a second, as quickly as
-loops do, and run 2 to 4 times as fast (1.9 times at 31,000, whose code no longer fits into the caches near the
-processor)."""
+ROOM = 12_000
+"""Operations of all rods that are written out in a program, at most. So many compile as quickly as loops do and run 3
+to 4 times as fast; 31,000 take twice the time to compile and run 1.9 times as fast, as they no longer fit into the
+caches near the processor."""
 
 
 @compiled

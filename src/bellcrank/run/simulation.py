@@ -24,6 +24,7 @@ from bellcrank.model.forces import ContactForce
 from bellcrank.model.joints.distance import Distance
 from bellcrank.program.made import Table
 from bellcrank.result.result import Result
+from bellcrank.run.bending import note_deflections
 from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def simulate(
         result: Result = provided("simulate impacts")(
             mechanism, integrator, times, options, events, controllers, progress, timing, save, watch
         )
+        note_deflections(result)
         return result
     run = Run(mechanism, integrator, events, controllers)
     if watch is not None:
@@ -132,7 +134,9 @@ def simulate(
 
         record = recorder(run, times, options, save)
         record.begin()
-    return run.go(times, options, progress, record)
+    result = run.go(times, options, progress, record)
+    note_deflections(result)
+    return result
 
 
 def check_options(
