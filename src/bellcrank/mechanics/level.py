@@ -27,10 +27,10 @@ class LevelKinematics(Kinematics):
         self._w, self._v = {}, {}
         for link in self.linkage.links:
             k, run, outer = link.index, self.runs.get(link.index), self.runs.get(link.parent)
+            if outer is not None:
+                self.turns[k], self.r[k] = (outer.turn, *seen.turns[k]), outer.turn.out(seen.r[k])
             if run is not None:
                 self.turns[k] = run.fixed if run.first else ()
-            if outer is not None:
-                self.r[k] = outer.turn.out(seen.r[k])
 
     def inertia_of(self, link: int, own: Inertia) -> Inertia:
         run = self.runs.get(link)

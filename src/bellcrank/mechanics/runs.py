@@ -68,8 +68,8 @@ def runs_of(
             runs[k] = Run(before.base, before.fixed, before.angle + q[link.q], offset, False, before.flat)
             continue
         flat = _is_flat(k, links, parallel)
-        # In space a single hinge saves as much as it costs to turn its inertia.
-        if flat or not members.isdisjoint(beyond.get(k, ())):
+        # A single hinge saves as much as it costs to turn its inertia in space, or all that hangs on it.
+        if (flat and k not in beyond) or not members.isdisjoint(beyond.get(k, ())):
             runs[k] = Run(link.parent, fixed, q[link.q], link.offset, True, flat)
     return runs
 
