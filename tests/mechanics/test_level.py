@@ -55,7 +55,7 @@ def tree(rng):
     for k in range(7):
         p = int(rng.integers(max(0, k - 1), k + 1))
         at = tuple(places[p] + 0.3 * rng.normal(size=3))
-        off = 0.01 * rng.normal(size=(3, 3))
+        off = 0.004 * rng.normal(size=(3, 3))
         inertia = tuple(map(tuple, 0.05 * np.eye(3) + off + off.T))
         body = system.body(f"body {k}", 1.0 + rng.random(), inertia, tuple(0.1 * rng.normal(size=3)), at=at)
         kind = rng.choice(["hinge"] * 5 + ["turned", "skew", "slide", "ball"])
