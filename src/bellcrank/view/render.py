@@ -163,6 +163,8 @@ class Renderer:
         vtkObject.GlobalWarningDisplayOff()
         self.scene, self.size, self.finer = drawn, size, finer
         self.whole = drawn if whole is None else whole
+        # A single picture of what travels is that of its moment.
+        self.goes_along = self.whole.travels and len(drawn.time) > 1
         if min(size) < 16 or max(size) * finer > 16384:
             raise ModelError(
                 f"a picture has 16 to {16384 // finer} pixels each way, not {size[0]} x {size[1]}"
@@ -225,7 +227,7 @@ class Renderer:
         for a, all_of_it, data in self.arrows:
             _fill(data, *_arrow_triangles(a.drawn(k, drawn.size, all_of_it.largest), drawn.size), None)
         middle = self.middle
-        if self.whole.travels:
+        if self.goes_along:
             middle = middle + drawn.positions[k, drawn.anchor] - self.whole.positions[0, drawn.anchor]
         camera = self.back.GetActiveCamera()
         camera.SetFocalPoint(*middle)
@@ -324,7 +326,8 @@ class Renderer:
         right = np.cross(up, towards)
         right /= np.linalg.norm(right)
         above = np.cross(towards, right)
-        middle, box = drawn.extent((right, above, towards))
+        seen = drawn if self.goes_along or not drawn.travels else self.scene
+        middle, box = seen.extent((right, above, towards))
         half = 0.5 * MARGIN * max(box[1], box[0] * self.size[1] / self.size[0])
         flat = drawn.planar if orthographic is None else orthographic
         away = half / np.tan(np.radians(ANGLE / 2)) + 0.5 * box[2]
