@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -196,14 +197,25 @@ def test_wrong_wishes_say_what_to_do(arm: bc.Result, tmp_path: Path, write: Any,
         write(arm, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("module", "said", "ask"),
+    [
+        ("vtkmodules", r"vtk: pip install 'bellcrank\[picture\]'", lambda r, at: r.picture(at / "a.png")),
+        ("PIL", r"pillow: pip install 'bellcrank\[picture\]'", lambda r, at: r.picture(at / "a.png")),
+        ("imageio_ffmpeg", r"bellcrank\[picture\]", lambda r, at: r.video(at / "a.mp4")),
+        ("matplotlib.figure", r"bellcrank\[view\]", lambda r, at: r.plot("energy.total")),
+        ("pandas", r"to_pandas needs pandas: pip install 'bellcrank\[frames\]'", lambda r, at: r.to_pandas()),
+        ("pandas", r"bellcrank\[frames\]", lambda r, at: r.impacts.to_pandas()),
+        ("xarray", r"bellcrank\[frames\]", lambda r, at: r.to_xarray()),
+    ],
+)
 def test_the_missing_package_is_named(
-    arm: bc.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arm: bc.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, said: str, ask: Any
 ) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "vtkmodules", None)
-    with pytest.raises(ModelError, match=r"vtk: pip install 'bellcrank\[picture\]'"):
-        arm.picture(tmp_path / "a.png")
+    for name in [module, *(n for n in sys.modules if n.startswith(f"{module}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ModelError, match=said):
+        ask(arm, tmp_path)
 
 
 def test_colours_are_read() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bellcrank.math.vectors import IDENTITY, ZERO, Matrix, Vector
-from bellcrank.program.loops import Ints, Reals, Reals2, compiled
+from bellcrank.program.loops import Ints, Reals, Reals2, Routine, compiled
 
 TERMS = 12
 """Of the series below. For slices that turn by pi, where Magnus' series ends to converge, the rest is 1e-17."""
@@ -193,7 +193,7 @@ def mass_of(table: Reals2, i: int) -> Mass:
     )
 
 
-@compiled
+@Routine
 def stumpff(t: float) -> tuple[float, float, float, float, float, float]:
     """c_2 to c_7 at t = |w|^2: c_k = 1/k! - t c_(k+2), dc_k/dt = (k c_(k+2) - c_(k+1)) / 2."""
     even = 1.0

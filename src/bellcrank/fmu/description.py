@@ -19,6 +19,9 @@ SI = {
     "Hz": {"s": -1},
 }
 """Units made of base units."""
+STRUCK = ("gap or force", "friction or slip left")
+"""The event indicators of a rigid contact: the gap until it lasts, then the normal force; what is left until it slips
+or sticks."""
 BASE = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 
@@ -40,9 +43,9 @@ class Variable:
 
 
 def variables(contents: Contents) -> list[Variable]:
-    """Time, parameters and inputs, the motion, its rates, outputs, gaps of contacts: in the order of the C text.
+    """Time, parameters and inputs, the motion, its rates, outputs, event indicators: in the order of the C text.
 
-    Runs by steps have no rates and no gaps: nobody else integrates them.
+    Where nobody else can integrate there are no rates and no event indicators.
     """
     system = contents.mechanism.system
     values = dict(
@@ -61,14 +64,17 @@ def variables(contents: Contents) -> list[Variable]:
         Variable(name, "local", "continuous", "", float(value), "exact")
         for (name, _), value in zip(names, start, strict=True)
     ]
-    if contents.steps is None:
+    if contents.exchanged:
         found += [
             Variable(rate, "local", "continuous", rate_of=first + k) for k, (_, rate) in enumerate(names)
         ]
     more = [Variable(output.name, "output", "continuous", output.unit) for output in contents.outputs]
-    if contents.steps is None:
+    if contents.exchanged:
         gaps = [f"gap of {force.name}" for force in continuous(contents.mechanism)]
         more += [Variable(name, "local", "continuous", "m", indicates=True) for name in gaps]
+    if contents.striking is not None:
+        both = [f"{what} of {name}" for name in system.contacts for what in STRUCK]
+        more += [Variable(name, "local", "continuous", indicates=True) for name in both]
     taken = {v.name for v in found}
     # A parameter may bear the name of a quantity.
     return found + [replace(v, name=f"{v.name} ({v.causality})") if v.name in taken else v for v in more]
@@ -87,7 +93,7 @@ def description(contents: Contents, version: str, token: str) -> bytes:
     SubElement(logs, "Category", name="logStatusError", description="why a call failed")
     start = contents.mechanism.start.t
     experiment = {"startTime": repr(start), "stopTime": repr(start + contents.duration)}
-    if contents.steps is None:
+    if contents.exchanged:
         experiment["tolerance"] = repr(contents.tolerance)
     SubElement(root, "DefaultExperiment", experiment)
     _variables(root, found, set(units), version == "2.0")
@@ -104,20 +110,22 @@ def _root(contents: Contents, version: str, token: str) -> Element:
         "variableNamingConvention": "flat",
     }
     abilities = {"modelIdentifier": name, "canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
-    stepped = contents.steps is not None
     if version == "2.0":
-        indicators = str(0 if stepped else contents.contacts)
+        struck = 0 if contents.striking is None else len(STRUCK) * contents.striking.count
+        indicators = str(contents.contacts + struck if contents.exchanged else 0)
         root = Element("fmiModelDescription", about | {"guid": token, "numberOfEventIndicators": indicators})
         abilities = {key.replace("State", "state"): value for key, value in abilities.items()}
         derivatives = "providesDirectionalDerivative"
     else:
         root = Element("fmiModelDescription", about | {"instantiationToken": token})
         derivatives = "providesDirectionalDerivatives"
-    kinds = {"CoSimulation": {"canHandleVariableCommunicationStepSize": "true"}}
-    if not stepped:
+    kinds = {}
+    if contents.exchanged:
         # After a step loops may have to be closed; FMI 2.0 takes that for granted.
-        needs = {} if version == "2.0" else {"needsCompletedIntegratorStep": "true"}
-        kinds = {"ModelExchange": needs} | kinds
+        kinds["ModelExchange"] = {} if version == "2.0" else {"needsCompletedIntegratorStep": "true"}
+    if contents.integrated or contents.steps is not None:
+        kinds["CoSimulation"] = {"canHandleVariableCommunicationStepSize": "true"}
+    if contents.integrated:
         abilities[derivatives] = "true"
     for kind, more in kinds.items():
         element = SubElement(root, kind, abilities | more)

@@ -12,10 +12,19 @@ from pathlib import Path
 
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.fmu.compilers import PLATFORMS, build, check_platforms
+from bellcrank.fmu.contacts import Striking, check, refusal
 from bellcrank.fmu.description import BUILD, description, identifier
-from bellcrank.fmu.programs import check_inputs, default_outputs, outputs_of, partitions_met, programs
+from bellcrank.fmu.programs import (
+    check_inputs,
+    default_outputs,
+    outputs_of,
+    partitions_met,
+    partitions_struck,
+    programs,
+    struck_programs,
+)
 from bellcrank.fmu.signals import moving, signals_of
-from bellcrank.fmu.steps import Stepping, stepped_programs
+from bellcrank.fmu.steps import Stepping
 from bellcrank.fmu.text import Contents, model_text
 from bellcrank.integrate.methods import AUTO, METHODS, adaptive
 from bellcrank.mechanism import Mechanism
@@ -47,13 +56,15 @@ def export_fmu(
     more inputs beside it, ``NAME rate`` and ``NAME acceleration``, for the speeds of what it moves. outputs: quantities
     by name (default: coordinates of joints, positions and velocities of bodies). duration: how long a run is by default
     [s]; a mechanism with loops or impacts is followed that long, to have the partitions that it takes. tolerance,
-    integrator: of co-simulation. step: length of steps [s], for contacts that strike: co-simulation runs by steps then,
-    as ``simulate(..., impacts="stepping", step=...)`` does. platforms: for which the file has binaries, "this" or of
-    :data:`PLATFORMS`; the sources are in the file in any case. name: of the model (default: the system's).
+    integrator: of co-simulation; the tolerance is also that to which another program is taken to integrate. step:
+    length of steps [s], for contacts that strike: co-simulation runs by steps then, as
+    ``simulate(..., impacts="stepping", step=...)`` does; without it the file is for model exchange alone. platforms:
+    for which it has binaries, "this" or of :data:`PLATFORMS`; the sources are in the file in any case. name: of the
+    model (default: the system's).
 
     Model exchange and co-simulation run the same equations; co-simulation has the integrator of this package, with its
-    events and changes of partition. Contacts in the continuous treatment go along in both; impacts by steps, in
-    co-simulation.
+    events and changes of partition. Contacts in the continuous treatment go along in both. Rigid contacts strike, last,
+    slip, stick and let go in the events of model exchange, as in :meth:`~bellcrank.Mechanism.simulate`.
     """
     if version not in VERSIONS:
         raise unknown_name("FMI version", str(version), VERSIONS)
@@ -78,8 +89,13 @@ def export_fmu(
     inputs = [*inputs, *(name for s in signals for name in s.given[1:])]
     names = default_outputs(mechanism) if outputs is None else list(outputs)
     steps = Stepping(mechanism, step, duration) if step else None
+    strikes = bool(mechanism.system.contacts) and not refusal(mechanism)
+    striking = Striking(mechanism, tolerance) if strikes else None
     if steps is not None:
-        parts = [stepped_programs(mechanism, p, names) for p in steps.partitions]
+        parts = [struck_programs(mechanism, p, names, striking) for p in steps.partitions]
+    elif striking is not None:
+        met = partitions_struck(mechanism, duration, tolerance)
+        parts = [struck_programs(mechanism, p, names, striking) for p in met]
     else:
         parts = [programs(mechanism, p, names) for p in partitions_met(mechanism, duration, tolerance)]
     contents = Contents(
@@ -93,12 +109,13 @@ def export_fmu(
         integrator,
         steps,
         signals,
+        striking,
     )
     return _write(Path(path), contents, version, targets)
 
 
 def _check_steps(mechanism: Mechanism, integrator: str, step: float) -> None:
-    """Raise where contacts strike and no step is given, or a step and an integrator."""
+    """Raise where contacts strike and need a step, or a step and an integrator are given."""
     if step and integrator != AUTO:
         raise ModelError(
             f"integrator={integrator!r} and step= exclude each other: runs by steps have their own"
@@ -106,11 +123,7 @@ def _check_steps(mechanism: Mechanism, integrator: str, step: float) -> None:
     system = mechanism.system
     struck = [*system.contacts.values(), *system.collisions.values()]
     if struck and not step:
-        raise ModelError(
-            f"contact {struck[0].name!r} strikes: give the length of steps [s], step=1e-3 or --step 1e-3, for an "
-            "FMU that solves impacts by steps; or make all contacts forces by treatment='continuous', limits "
-            "by stiffness="
-        )
+        check(mechanism)
     if step and not struck:
         raise ModelError("step= is for contacts that strike, and nothing strikes here; leave it out")
 
@@ -122,8 +135,8 @@ def _write(target: Path, contents: Contents, version: str, platforms: Sequence[s
     about = description(contents, version, token)
     api = VERSIONS[version]
     shipped = files("bellcrank.fmu") / "sources"
-    run = "run.c" if contents.steps is None else "steps.c"
-    order = ("model.c", "motion.c", "signals.c", run, "component.c", f"{api}.c")
+    run = "run.c" if contents.integrated else "exchange.c" if contents.steps is None else "steps.c"
+    order = ("model.c", "motion.c", "signals.c", "impacts.c", run, "component.c", f"{api}.c")
     sources = {"model.c": text.encode()}
     for item in sorted(shipped.iterdir(), key=lambda i: i.name):
         if item.name in order or (item.name.startswith(api) and item.name.endswith(".h")):

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import numpy as np
+
 from bellcrank.errors import ModelError, unknown_name
+from bellcrank.fmu.contacts import Striking
 from bellcrank.formulations.loops import Partition
 from bellcrank.integrate import SimulationError
-from bellcrank.mechanism import Mechanism
+from bellcrank.mechanism import Mechanism, State
+from bellcrank.mechanism.carried_loads import pressed, solved
 from bellcrank.mechanism.export import needs_projection
+from bellcrank.mechanism.machines import Machines
 from bellcrank.mechanism.traced import Traced
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.functions import reachable
@@ -23,6 +28,9 @@ from bellcrank.run.events import substituted, watch_program
 from bellcrank.run.run import Run
 from bellcrank.run.simulation import output_times, stepping
 from bellcrank.run.touch import gap_program, touch_events
+
+OUTPUTS = 1000
+"""Instants of a run at which it is seen which speeds are fit to be the independent ones."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,8 @@ class Programs:
     """The programs of one partition, each of [t, y, p]; tangents take [t, y, p] and a direction behind it.
 
     motion: to the rates of positions and first-order states, then of all speeds. speeds: to all speeds. project: see
-    :meth:`~bellcrank.Mechanism.projection`. outputs: in runs by steps the forces of contacts come behind its inputs.
+    :meth:`~bellcrank.Mechanism.projection`. outputs: where contacts strike, their forces come behind its inputs.
+    impact, free, rooms: of contacts that strike.
     None where there is nothing to compute.
     """
 
@@ -51,6 +60,9 @@ class Programs:
     outputs_tangent: Program | None
     events: Program | None
     gaps: Program | None
+    impact: Program | None = None
+    free: Program | None = None
+    rooms: Program | None = None
 
     def named(self) -> dict[str, Program | None]:
         """The programs by what they are called in C."""
@@ -75,6 +87,37 @@ def programs(mechanism: Mechanism, partition: Partition, names: Sequence[str]) -
         watch_program(mechanism, partition, events) if events else None,
         gap_program(mechanism, partition) if events else None,
     )
+
+
+def struck_programs(
+    mechanism: Mechanism, partition: Partition, names: Sequence[str], struck: Striking | None
+) -> Programs:
+    """The programs of the motion between impacts, which nothing differentiates; struck: Those of rigid contacts."""
+    traced = mechanism.traced(None, partition)
+    positions = traced.rates.outputs[: mechanism.linkage.positions]
+    touches = touch_events(mechanism)
+    return Programs(
+        partition,
+        Program.of(traced.equations.inputs, [*positions, *traced.du], "motion"),
+        None,
+        Program.of(traced.equations.inputs, list(traced.equations.u), "speeds"),
+        mechanism.projection(partition, with_rank=True) if needs_projection(mechanism) else None,
+        _pressed_outputs(mechanism, partition, names) if names else None,
+        None,
+        None,
+        gap_program(mechanism, partition) if touches else None,
+        *((None, None, None) if struck is None else struck.programs(partition)),
+    )
+
+
+def _pressed_outputs(mechanism: Mechanism, partition: Partition, names: Sequence[str]) -> Program:
+    """Quantities, accelerations and reactions among them, with the forces of contacts that last."""
+    eq, s, du = pressed(mechanism, partition)
+    values, needs_multipliers = values_of(s, names)
+    if needs_multipliers:
+        return Program.of(eq.inputs, solved(s, eq, du, values), "outputs")
+    known: dict[int, Scalar] = {node.id: rate for node, rate in zip(s.du, du, strict=True)}
+    return Program.of(eq.inputs, substituted(values, known), "outputs")
 
 
 def output_program(mechanism: Mechanism, traced: Traced, names: Sequence[str]) -> Program:
@@ -156,4 +199,27 @@ def partitions_met(mechanism: Mechanism, duration: float, tolerance: float) -> l
     for machine in run.used:
         if machine.partition not in found:
             found.append(machine.partition)
+    return found
+
+
+def partitions_struck(mechanism: Mechanism, duration: float, tolerance: float) -> list[Partition]:
+    """As :func:`partitions_met`, of a mechanism whose contacts strike: those of the open mechanism."""
+    found = [mechanism.partition]
+    if not mechanism.kept:
+        return found
+    try:
+        run = mechanism.simulate(duration, output=OUTPUTS, tolerance=tolerance, progress=False)
+    except SimulationError as error:
+        # Inputs may lead elsewhere; where the run fails, the partitions up to there are those that are known.
+        run = error.result  # type: ignore[attr-defined]
+    least = stepping(mechanism, tolerance, 0.0, float("inf")).repartition_threshold
+    machines, margin = Machines(mechanism), len(mechanism.start.q) + len(mechanism.partition.independent) + 1
+    here = mechanism.partition
+    for t, q, u, p in zip(run.time, run.q, run.u, run.parameters, strict=True):
+        machine = machines.for_partition(here)
+        if machine.projection(np.concatenate([[t], machine.pack(q, u), p]))[margin] >= least:
+            continue
+        here = mechanism.choose_partition(State(t, q, u), p.tolist())
+        if here not in found:
+            found.append(here)
     return found

@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.fmu.programs import Programs, values_of
 from bellcrank.formulations.loops import Partition
 from bellcrank.impacts import moreau
 from bellcrank.impacts.changes import LOGGED
@@ -25,17 +24,14 @@ from bellcrank.impacts.patches import Patch
 from bellcrank.impacts.scene import scene_of
 from bellcrank.impacts.stepping import CHUNK, UNFIT, SteppedRun
 from bellcrank.mechanism import Mechanism
-from bellcrank.mechanism.carried_loads import carried_loads, lagging_loads, pressed, solved
+from bellcrank.mechanism.carried_loads import carried_loads, lagging_loads
 from bellcrank.mechanism.export import needs_projection
 from bellcrank.program.loops import Records
 from bellcrank.program.loops import c as loops_c
 from bellcrank.program.loops.layout import words
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar
-from bellcrank.quantities.snapshot import contact_inputs
-from bellcrank.run.events import substituted
 from bellcrank.run.simulation import output_times
-from bellcrank.run.touch import gap_program, touch_events
+from bellcrank.run.touch import touch_events
 
 Words = NDArray[np.int64]
 
@@ -85,11 +81,6 @@ class Stepping:
     def partitions(self) -> list[Partition]:
         """The partitions that the run took, that of the start first."""
         return [machine.partition for machine in self.used]
-
-    @property
-    def forces(self) -> int:
-        """How many numbers are known of contacts that last."""
-        return len(contact_inputs(self.mechanism.system))
 
     def _loads(self, partition: Partition) -> Program | None:
         return carried_loads(self.mechanism, partition) if lagging_loads(self.mechanism) else None
@@ -216,31 +207,3 @@ def _remembered(scene: moreau.Scene) -> Iterator[NDArray[Any]]:
     every = (*scene.memory, *log.changes, log.forces, log.wrenches, log.counters, log.statistics)
     for array in every:
         yield array.words if isinstance(array, Records) else array
-
-
-def stepped_programs(mechanism: Mechanism, partition: Partition, names: Sequence[str]) -> Programs:
-    """The programs of the motion of a run by steps, which nothing differentiates."""
-    traced = mechanism.traced(None, partition)
-    positions = traced.rates.outputs[: mechanism.linkage.positions]
-    touches = touch_events(mechanism)
-    return Programs(
-        partition,
-        Program.of(traced.equations.inputs, [*positions, *traced.du], "motion"),
-        None,
-        Program.of(traced.equations.inputs, list(traced.equations.u), "speeds"),
-        mechanism.projection(partition, with_rank=True) if needs_projection(mechanism) else None,
-        _outputs(mechanism, partition, names) if names else None,
-        None,
-        None,
-        gap_program(mechanism, partition) if touches else None,
-    )
-
-
-def _outputs(mechanism: Mechanism, partition: Partition, names: Sequence[str]) -> Program:
-    """Quantities, accelerations and reactions among them, with the forces of contacts that last."""
-    eq, s, du = pressed(mechanism, partition)
-    values, needs_multipliers = values_of(s, names)
-    if needs_multipliers:
-        return Program.of(eq.inputs, solved(s, eq, du, values), "outputs")
-    known: dict[int, Scalar] = {node.id: rate for node, rate in zip(s.du, du, strict=True)}
-    return Program.of(eq.inputs, substituted(values, known), "outputs")

@@ -8,10 +8,14 @@ from functools import cache
 
 import numpy as np
 
+from bellcrank.fmu.contacts import Striking
 from bellcrank.fmu.programs import Output, Programs
 from bellcrank.fmu.signals import Signal
 from bellcrank.fmu.steps import Stepping
+from bellcrank.impacts import event_units, held_units
+from bellcrank.impacts.coulomb_units import solve_problem
 from bellcrank.impacts.moreau import advance
+from bellcrank.impacts.strikes import strike_on
 from bellcrank.integrate import layout
 from bellcrank.integrate.auto import explicit
 from bellcrank.integrate.beginning import begin
@@ -27,6 +31,7 @@ from bellcrank.program import c
 from bellcrank.program.loops import Entry
 from bellcrank.program.loops import c as loops_c
 from bellcrank.program.loops.translate import Module
+from bellcrank.quantities.snapshot import contact_inputs
 from bellcrank.run.events import ClosingRate
 from bellcrank.run.simulation import stepping
 from bellcrank.run.touch import continuous, taken_over, touch_events
@@ -38,7 +43,8 @@ mechanism: a tenth of what the integrator allows itself."""
 TYPES = """\
 typedef void (*Kernel)(const double *x, double *y);
 typedef struct {
-  Kernel motion, motion_tangent, speeds, project, outputs, outputs_tangent, events, gaps, rates, tangent;
+  Kernel motion, motion_tangent, speeds, project, outputs, outputs_tangent, events, gaps, impact, free, rooms;
+  Kernel rates, tangent;
   const int *independent;
 } Partition;
 typedef struct {
@@ -76,12 +82,23 @@ static void p{k}_tangent(const double *x, double *y) {{
 """What an integrator asks for: the rates of the positions and of the independent speeds, and their derivatives."""
 
 
+STRUCK = {
+    "bc_cones": solve_problem,
+    "bc_strike": strike_on,
+    "bc_held": held_units.rates,
+    "bc_hold": held_units.hold,
+    "bc_meet": event_units.meet,
+    "bc_indicate": event_units.indicate,
+}
+"""What events of rigid contacts run."""
+
+
 @dataclass(frozen=True, eq=False)
 class Contents:
     """What goes into an FMU.
 
     inputs: Parameters that are inputs. steps: Of a run with impacts, which is for co-simulation alone. signals: Inputs
-    that drivers follow.
+    that drivers follow. striking: Rigid contacts, whose events others meet.
     """
 
     mechanism: Mechanism
@@ -94,6 +111,17 @@ class Contents:
     integrator: str
     steps: Stepping | None = None
     signals: Sequence[Signal] = ()
+    striking: Striking | None = None
+
+    @property
+    def exchanged(self) -> bool:
+        """Whether others can integrate it."""
+        return self.striking is not None or self.steps is None
+
+    @property
+    def integrated(self) -> bool:
+        """Whether it integrates itself, without steps of equal length."""
+        return self.striking is None and self.steps is None
 
     @property
     def visible(self) -> list[str]:
@@ -102,7 +130,7 @@ class Contents:
 
     @property
     def contacts(self) -> int:
-        """Number of continuous contacts, whose gaps are the event indicators."""
+        """Number of continuous contacts, whose gaps are event indicators."""
         return len(continuous(self.mechanism))
 
 
@@ -137,12 +165,18 @@ def model_text(contents: Contents) -> str:
         tangent = f"p{k}_tangent" if derived else "0"
         rows.append(f"{{{', '.join(kernels)}, p{k}_rates, {tangent}, p{k}_independent}}")
     parts.append(f"static const Partition PARTITIONS[] = {{{', '.join(rows)}}};")
-    if contents.steps is not None:
-        parts += [_entry(advance, "bc_advance"), *contents.steps.text()]
-    else:
+    if contents.integrated:
         parts += [_entry(begin, "bc_begin"), _entry(search, "bc_search"), _entry(change, "bc_change")]
         parts += _methods(contents)
         parts += [f"#define AT_{name} {value}" for name, value in vars(layout).items() if name.isupper()]
+    elif contents.steps is not None:
+        parts += [_entry(advance, "bc_advance"), *contents.steps.text()]
+    else:
+        parts.append("#define BC_MEMORY 1")
+    if contents.striking is not None:
+        parts += [_entry(entry, name) for name, entry in STRUCK.items()] + contents.striking.text()
+    else:
+        parts.append("#define BC_STRUCK_MEMORY 1")
     parts += _events(contents)
     parts += _numbers(contents)
     sizes = {
@@ -155,8 +189,10 @@ def model_text(contents: Contents) -> str:
         "BC_CONTACTS": contents.contacts,
         "BC_EVENTS": len(touch_events(m)),
         "BC_PARTITIONS": len(contents.partitions),
-        "BC_FORCES": 0 if contents.steps is None else contents.steps.forces,
-        "BC_EXCHANGE": int(contents.steps is None),
+        "BC_FORCES": 0 if contents.integrated else len(contact_inputs(m.system)),
+        "BC_EXCHANGE": int(contents.exchanged),
+        "BC_STEPS": int(contents.integrated or contents.steps is not None),
+        "BC_STRUCK": 0 if contents.striking is None else contents.striking.count,
         "BC_SIGNALS": len(contents.signals),
     }
     limits = {

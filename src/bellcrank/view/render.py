@@ -52,8 +52,7 @@ def picture(
     magnified: float = 1.0,
 ) -> None:
     """Write a picture of a result at a time; see :meth:`bellcrank.Result.picture`."""
-    from PIL import Image
-
+    images = needed("PIL.Image", "a picture", "pillow", "picture")
     drawn = _scene(result, magnified, arrows, traces)
     time = float(drawn.time[0]) if at is None else float(at)
     if not drawn.time[0] <= time <= drawn.time[-1]:
@@ -64,7 +63,7 @@ def picture(
     with Renderer(
         still, size, whole=drawn, view=view, orthographic=orthographic, section=section
     ) as renderer:
-        Image.fromarray(renderer.frame(0)).save(Path(path))
+        images.fromarray(renderer.frame(0)).save(Path(path))
 
 
 def video(
@@ -128,9 +127,8 @@ def _encoded(path: Path, frames: Iterator[Pixels], size: tuple[int, int], fps: f
 
 
 def _gif(path: Path, frames: Iterator[Pixels], fps: float) -> None:
-    from PIL import Image
-
-    pictures = [Image.fromarray(f).quantize(128, dither=Image.Dither.NONE) for f in frames]
+    images = needed("PIL.Image", "a .gif film", "pillow", "picture")
+    pictures = [images.fromarray(f).quantize(128, dither=images.Dither.NONE) for f in frames]
     # Players of GIF files hold times of hundredths of a second, and none below two of them.
     pause = max(20, round(100.0 / fps) * 10)
     pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=pause, loop=0, optimize=True)
@@ -156,7 +154,7 @@ class Renderer:
         section: tuple[str, float] | None = None,
         finer: int = FINER,
     ) -> None:
-        needed("vtkmodules", "pictures and films", "vtk", "picture")
+        needed("vtkmodules", "a picture or a film", "vtk", "picture")
         import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  the drawing itself
         from vtkmodules.vtkCommonCore import vtkObject
         from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow

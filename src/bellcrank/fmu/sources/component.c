@@ -1,7 +1,7 @@
 /* What both versions of the interface share: variables by number, their derivatives, saved states.
  *
- * Numbers of variables: 0 is time, then the parameters and inputs, the motion, its rates, the outputs,
- * the gaps of contacts.
+ * Numbers of variables: 0 is time, then the parameters and inputs, the motion, its rates, the outputs, the event
+ * indicators: gaps of contacts whose forces are continuous, then two of every rigid contact.
  */
 #include <stdlib.h>
 
@@ -9,8 +9,9 @@
 #define FIRST_MOTION (FIRST_PARAMETER + BC_VISIBLE)
 #define FIRST_RATE (FIRST_MOTION + MOTION)
 #define FIRST_OUTPUT (FIRST_RATE + (BC_EXCHANGE ? MOTION : 0))
-#define FIRST_GAP (FIRST_OUTPUT + BC_OUTPUTS)
-#define VARIABLES (FIRST_GAP + (BC_EXCHANGE ? BC_CONTACTS : 0))
+#define FIRST_INDICATOR (FIRST_OUTPUT + BC_OUTPUTS)
+#define INDICATORS (BC_EXCHANGE ? BC_CONTACTS + 2 * BC_STRUCK : 0)
+#define VARIABLES (FIRST_INDICATOR + INDICATORS)
 
 typedef struct Component {
   Run run;
@@ -35,19 +36,22 @@ static void evaluate(Component *c) {
   if (c->known) return;
   inputs_of(&c->run, c->run.partition, x);
   if (BC_EXCHANGE) PARTITIONS[c->run.partition].motion(x, c->rates);
+  if (c->exchange && BC_STRUCK) held_rates(&c->run, c->rates);
   inputs_of(&c->run, c->run.partition, x);
   memcpy(x + INPUTS, c->run.forces, BC_FORCES * sizeof(double));
   if (BC_OUTPUTS) PARTITIONS[c->run.partition].outputs(x, c->outputs);
   c->known = 1;
 }
 
-/* The gaps of contacts, which are the event indicators. */
-static void gaps_of(Component *c, double *values) {
+/* The event indicators. */
+static void indicators_of(Component *c, double *values) {
   double x[INPUTS], out[2 * BC_CONTACTS + 1];
-  if (!BC_CONTACTS) return;
-  inputs_of(&c->run, c->run.partition, x);
-  PARTITIONS[c->run.partition].gaps(x, out);
-  memcpy(values, out, BC_CONTACTS * sizeof(double));
+  if (BC_CONTACTS) {
+    inputs_of(&c->run, c->run.partition, x);
+    PARTITIONS[c->run.partition].gaps(x, out);
+    memcpy(values, out, BC_CONTACTS * sizeof(double));
+  }
+  indicate(&c->run, values + BC_CONTACTS);
 }
 
 /* Whether there is such a variable; its value. */
@@ -56,10 +60,10 @@ static int get_variable(Component *c, unsigned number, double *value) {
   if (number == 0) *value = c->run.t;
   else if (number < FIRST_MOTION) *value = c->run.p[number - FIRST_PARAMETER];
   else if (number < FIRST_RATE) *value = c->run.motion[number - FIRST_MOTION];
-  else if (number >= FIRST_GAP) {
-    double gaps[BC_CONTACTS + 1];
-    gaps_of(c, gaps);
-    *value = gaps[number - FIRST_GAP];
+  else if (number >= FIRST_INDICATOR) {
+    double indicators[BC_CONTACTS + 2 * BC_STRUCK + 1];
+    indicators_of(c, indicators);
+    *value = indicators[number - FIRST_INDICATOR];
   } else {
     evaluate(c);
     *value = number < FIRST_OUTPUT ? c->rates[number - FIRST_RATE] : c->outputs[number - FIRST_OUTPUT];
@@ -108,25 +112,26 @@ static int begin_motion(Component *c) {
   return closes;
 }
 
-/* After a step of the environment: whether the loops have opened, or another partition is due. */
+/* After a step of the environment: whether loops or contacts have opened, or another partition is due. */
 static void step_completed(Component *c) {
-  double residual;
+  double residual, indicators[2 * BC_STRUCK + 1];
   if (margin_of(&c->run, c->run.partition, &residual) < BC_LEAST_MARGIN && better_partition(&c->run)) c->known = 0;
-  c->drifted = residual > BC_DRIFT;
+  if (lasting(&c->run)) residual = held_residual(&c->run);
+  c->drifted = residual > BC_DRIFT || indicate(&c->run, indicators);
 }
 
-/* In event mode: whether the motion was changed. */
-static int update_motion(Component *c, int *failed) {
-  int moved = 0;
-  *failed = 0;
-  if (c->drifted) {
-    *failed = !project_motion(&c->run);
-    c->drifted = 0;
-    moved = 1;
-  }
+/* In event mode: whether the motion was changed; 0, or why that failed. */
+static const char *update_motion(Component *c, int *moved) {
+  const char *why = 0;
+  *moved = c->drifted;
+  if (c->drifted && !(lasting(&c->run) ? hold_motion(&c->run) : project_motion(&c->run)))
+    why = "loops or contacts cannot be closed";
+  c->drifted = 0;
+  if (!why) why = meet_contacts(&c->run, moved);
   look_for_touches(&c->run);
   changed(c, NEW_MOTION);
-  return moved;
+  if (why && c->report) c->report(c, why);
+  return why;
 }
 
 /* Derivatives of rates and outputs along a change of motion, parameters and inputs. */
@@ -136,9 +141,9 @@ static int derivatives_along(Component *c, const unsigned *unknown, size_t unkno
   double x[2 * INPUTS], rates[2 * MOTION + 1], outputs[2 * BC_OUTPUTS + 1];
   size_t k;
   int i, wants_rates = 0, wants_outputs = 0;
-  if (!BC_EXCHANGE) return 0;
+  if (!BC_EXCHANGE || !partition->motion_tangent) return 0;
   for (k = 0; k < unknowns; ++k) {
-    if (unknown[k] < FIRST_RATE || unknown[k] >= FIRST_GAP) return 0;
+    if (unknown[k] < FIRST_RATE || unknown[k] >= FIRST_INDICATOR) return 0;
     if (unknown[k] < FIRST_OUTPUT) wants_rates = 1;
     else wants_outputs = 1;
   }
@@ -170,7 +175,7 @@ static char *copy_text(const char *text) {
 }
 
 static Component *new_component(const char *name, int exchange) {
-  Component *c = exchange && !BC_EXCHANGE ? 0 : (Component *)calloc(1, sizeof *c);
+  Component *c = !(exchange ? BC_EXCHANGE : BC_STEPS) ? 0 : (Component *)calloc(1, sizeof *c);
   if (!c) return 0;
   run_reset(&c->run);
   c->exchange = exchange;

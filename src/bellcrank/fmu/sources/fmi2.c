@@ -126,12 +126,13 @@ fmi2Status fmi2EnterEventMode(fmi2Component instance) { (void)instance; return f
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component instance, fmi2EventInfo *info) {
   COMPONENT;
-  int failed;
-  info->valuesOfContinuousStatesChanged = update_motion(c, &failed);
+  int moved;
+  const char *why = update_motion(c, &moved);
+  info->valuesOfContinuousStatesChanged = moved;
   info->newDiscreteStatesNeeded = info->terminateSimulation = fmi2False;
   info->nominalsOfContinuousStatesChanged = info->nextEventTimeDefined = fmi2False;
   info->nextEventTime = 0.0;
-  return ANSWER(!failed);
+  return ANSWER(!why);
 }
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component instance) { (void)instance; return fmi2OK; }
@@ -168,8 +169,8 @@ fmi2Status fmi2GetDerivatives(fmi2Component instance, fmi2Real derivatives[], si
 
 fmi2Status fmi2GetEventIndicators(fmi2Component instance, fmi2Real indicators[], size_t n) {
   COMPONENT;
-  if (n != BC_CONTACTS) return fmi2Error;
-  gaps_of(c, indicators);
+  if (n != INDICATORS) return fmi2Error;
+  indicators_of(c, indicators);
   return fmi2OK;
 }
 

@@ -247,11 +247,12 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance i, fmi3ValueReference clock, 
 fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *again, fmi3Boolean *terminate,
                                     fmi3Boolean *nominals, fmi3Boolean *values, fmi3Boolean *next, fmi3Float64 *time) {
   COMPONENT;
-  int failed;
-  *values = update_motion(c, &failed) != 0;
+  int moved;
+  const char *why = update_motion(c, &moved);
+  *values = moved != 0;
   *again = *terminate = *nominals = *next = fmi3False;
   *time = 0.0;
-  return ANSWER(!failed);
+  return ANSWER(!why);
 }
 
 fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean no_past, fmi3Boolean *event, fmi3Boolean *stop) {
@@ -286,8 +287,8 @@ fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 indicators[], size_t n) {
   COMPONENT;
-  if (n != BC_CONTACTS) return fmi3Error;
-  gaps_of(c, indicators);
+  if (n != INDICATORS) return fmi3Error;
+  indicators_of(c, indicators);
   return fmi3OK;
 }
 
@@ -307,7 +308,7 @@ fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n) {
   (void)instance;
-  *n = BC_EXCHANGE ? BC_CONTACTS : 0;
+  *n = INDICATORS;
   return fmi3OK;
 }
 

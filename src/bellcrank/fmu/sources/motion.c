@@ -40,6 +40,7 @@ typedef struct {
   int begun; /* whether the initialisation is over */
   double set[BC_SIGNALS + 1]; /* when the inputs of drivers were set */
   long long memory[BC_MEMORY];
+  long long struck[BC_STRUCK_MEMORY]; /* of rigid contacts in model exchange */
 } Run;
 
 /* [t, y, p] of the motion in a partition. */

@@ -53,6 +53,7 @@ static void set_tolerance(Run *run, double tolerance) {
 
 static void run_reset(Run *run) {
   memset(run, 0, sizeof *run);
+  load_struck(run);
   load_image(run, 0);
   run->t = BC_START_TIME;
   run->tolerance = BC_TOLERANCE;

@@ -56,6 +56,7 @@ static void set_tolerance(Run *run, double tolerance) { run->tolerance = toleran
 
 static void run_reset(Run *run) {
   memset(run, 0, sizeof *run);
+  load_struck(run);
   load_scene(run, 0, 0);
   run->t = BC_START_TIME;
   run->tolerance = BC_TOLERANCE;
