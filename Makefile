@@ -13,7 +13,7 @@ UV := $(BIN)/python -m uv pip install --quiet --python $(BIN)/python
 # compile every module it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test bench docs manual graph lint clean browser fuzz bare
+.PHONY: demo test bench docs manual graph lint clean browser fuzz bare platforms
 
 demo: $(READY)
 	$(BIN)/python -m bellcrank.demo
@@ -68,6 +68,10 @@ bare: $(READY)
 	$(PYTHON) -m venv build/bare/env
 	build/bare/env/bin/python -m pip install --quiet --disable-pip-version-check build/bare/*.whl
 	build/bare/env/bin/python tests/bare.py
+
+# Binaries of FMUs for all platforms, looked into. zig builds the libraries of Windows the first time, in a minute and a half.
+platforms: $(READY)
+	BELLCRANK_PLATFORMS=all $(BIN)/python -m pytest tests/fmu/test_platforms.py
 
 # Damaged files of every kind, then faults of the machine, for about an hour; findings are kept in build/hostile. A run
 # that was stopped goes on where it was.

@@ -31,7 +31,8 @@ def test_type_checkers_see_every_name() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert shown == bellcrank._HOMES
+    assert shown == bellcrank._HOMES | dict.fromkeys(bellcrank._FOLDERS, "bellcrank")
+    assert all(getattr(bellcrank, name).__name__ == f"bellcrank.{name}" for name in bellcrank._FOLDERS)
     assert all(getattr(bellcrank, name) is not None for name in bellcrank.__all__)
 
 

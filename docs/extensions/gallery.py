@@ -64,7 +64,7 @@ class Cards(SphinxDirective):
             text += [f"```{{grid-item-card}} {name}", f':link: "#{place(example.name)}"', ":link-type: url"]
             text += [":class-card: example"]
             text += [f":img-top: pictures/gallery/{found.name}", f":img-alt: {name}"] if found else []
-            text += ["", shortened(example.title), "```", ""]
+            text += ["", escaped(example.title), "```", ""]
         return self.parse_text_to_nodes("\n".join([*text, "````"]))
 
 
@@ -103,12 +103,6 @@ def place(name: str) -> str:
 def title(name: str) -> str:
     """The name of an example for people."""
     return name.replace("_", " ").capitalize()
-
-
-def shortened(text: str, most: int = 110) -> str:
-    """The beginning of a sentence."""
-    text = escaped(text)
-    return text if len(text) <= most else text[: text.rfind(" ", 0, most)].rstrip(",;:") + " …"
 
 
 def escaped(text: str) -> str:

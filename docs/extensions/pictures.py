@@ -186,6 +186,34 @@ def _link(module: dict[str, Any]) -> Any:
     return lambda path: module["draw"](strikes, path)
 
 
+def _hopper(module: dict[str, Any]) -> Any:
+    """Heights while the rule of the example pushes."""
+    env = module["environment"]()
+    seen, _ = env.reset(seed=1)
+    rows, ended = [seen], False
+    while not ended:
+        seen, _, terminated, truncated, _ = env.step(module["rule"](seen))
+        rows.append(seen)
+        ended = terminated or truncated
+    torso, _, foot, _, _ = np.array(rows).T
+    time = module["STEP"] * np.arange(len(rows))
+    return curves(time, {"torso": torso, "foot": foot}, "time [s]", "height [m]")
+
+
+def _truck(module: dict[str, Any]) -> Any:
+    """On its circle, seen from above and behind."""
+    run = turning(module)
+    options = {"at": float(run.time[-1]), "size": (1140, 645), "view": (0.2, -1.0, 0.8)}
+    return lambda path: run.picture(path.with_suffix(".png"), **options)
+
+
+def turning(module: dict[str, Any]) -> Any:
+    """The truck and its trailer as they come onto the circle."""
+    from bellcrank.vehicles import Vehicle
+
+    return Vehicle(module["truck"](), "truck", steering="").run(3.0, 12.0, output=240, tolerance=1e-6)
+
+
 def _suspension(module: dict[str, Any]) -> Any:
     def ride(path: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -217,12 +245,14 @@ PYTHON: dict[str, Callable[[dict[str, Any]], Any]] = {
     "full_car_bump": _car,
     "gear_pair": _gears,
     "geneva_drive": _geneva,
+    "hopper": _hopper,
     "impacts": _impacts,
     "machines_in_contact": _machines,
     "impact_figures": _impact_figures,
     "parameter_sweep": _sweep,
     "rods": _rods,
     "suspension_optimum": _suspension,
+    "truck_trailer": _truck,
 }
 
 
@@ -256,6 +286,8 @@ def played(example: Example, module: dict[str, Any]) -> Any:
             return module["thrown_dice"]()
         case "rods":
             return module["chain"]().simulate(1.5, output=180)
+        case "truck_trailer":
+            return turning(module)
     return None
 
 

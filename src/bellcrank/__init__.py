@@ -13,9 +13,20 @@ from bellcrank.base.version import __version__
 
 if TYPE_CHECKING:
     # What __getattr__ finds, for editors and type checkers.
+    from bellcrank import contact as contact
+    from bellcrank import elastic as elastic
+    from bellcrank import files as files
+    from bellcrank import flexible as flexible
+    from bellcrank import fmu as fmu
+    from bellcrank import gym as gym
+    from bellcrank import roads as roads
+    from bellcrank import study as study
+    from bellcrank import tyres as tyres
+    from bellcrank import vehicles as vehicles
     from bellcrank.batch import simulate_many as simulate_many
     from bellcrank.errors import AssemblyError as AssemblyError
     from bellcrank.errors import BellcrankError as BellcrankError
+    from bellcrank.errors import MissingFile as MissingFile
     from bellcrank.errors import ModelError as ModelError
     from bellcrank.errors import SingularMechanism as SingularMechanism
     from bellcrank.errors import TracedBranch as TracedBranch
@@ -69,6 +80,7 @@ _HOMES = {
     "SimulationError": "bellcrank.integrate",
     "BellcrankError": "bellcrank.errors",
     "ModelError": "bellcrank.errors",
+    "MissingFile": "bellcrank.errors",
     "AssemblyError": "bellcrank.errors",
     "SingularMechanism": "bellcrank.errors",
     "TracedBranch": "bellcrank.errors",
@@ -82,6 +94,9 @@ _HOMES = {
     "SplineCurve": "bellcrank.model.constraints",
     "Limits": "bellcrank.model.forces.limits",
 }
+
+_FOLDERS = ("contact", "elastic", "files", "flexible", "fmu", "gym", "roads", "study", "tyres", "vehicles")
+"""Packages for users that nothing else imports for them."""
 
 # Services of upper folders for lower ones, so that all imports point in one direction.
 register(
@@ -124,12 +139,14 @@ __all__ = ["__version__", *_HOMES]
 
 def __getattr__(name: str) -> Any:
     # A module is imported when its first name is asked for, so that importing the package stays quick.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _FOLDERS:
+        return import_module(f"bellcrank.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_FOLDERS])

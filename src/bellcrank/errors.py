@@ -20,6 +20,13 @@ class UnknownName(ModelError):
     """A name that nothing in the system carries."""
 
 
+class MissingFile(ModelError, FileNotFoundError):
+    """A file that a model names, or a model file, that is not there."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class TracedBranch(BellcrankError, TypeError):
     """A user function tried to decide on a value that is known only at run time."""
 

@@ -42,6 +42,18 @@ def test_help_lists_all_commands(call: Call) -> None:
     assert all(f"\n  {name} " in answer.out for name in COMMANDS)
 
 
+def test_no_help_is_cut_off(call: Call) -> None:
+    """Descriptions of commands and groups of options, to their ends in a window of 80 letters."""
+    answer = call("--help")
+    lines = answer.out.partition("Commands:")[2].splitlines()
+    text = " ".join(line.strip() for line in lines)
+    assert "..." not in text
+    assert text.count(". ") >= len(COMMANDS) - 1
+    answer = call("convert", "--help")
+    assert answer.out.index("Options:") < answer.out.index("URDF and MJCF:") < answer.out.index("FMU:")
+    assert "of the equations of motion, the projection onto the constraints" in " ".join(answer.out.split())
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_examples(call: Call, command: str) -> None:
     answer = call(command, "--help")
@@ -375,7 +387,7 @@ def test_the_shell_completes_commands_files_and_names(tmp_path: Path) -> None:
 
     assert {"run", "report"} <= offered("bellcrank r")
     assert offered("bellcrank run p") == {"pond.yaml", "pendulum"}
-    assert offered("bellcrank plot p") == {"pond.h5"}
+    assert offered("bellcrank plot p") == {"pond.h5", "pond.yaml", "pendulum"}
     assert offered("bellcrank drive --terrain b") == {"bumps"}
     assert "--duration" in offered("bellcrank run --d")
 
@@ -415,7 +427,7 @@ def test_the_shell_completes_commands_files_and_names(tmp_path: Path) -> None:
         ("convert pendulum model.txt", ".yaml"),
         ("plot {stored} slider.veloctiy.x", "did you mean 'slider.velocity'?"),
         ("run {stored}", "is a result"),
-        ("report {model}", "is not a result"),
+        ("report {model}", "has no bodies"),
         ("examples show pendulm", "did you mean 'pendulum'?"),
         ("convert pendulum out.txt", ".yaml"),
         ("convert pendulum out.yaml --base fre", "did you mean 'free'?"),

@@ -144,3 +144,22 @@ def test_exudyn_on_its_page_gives_the_same() -> None:
     exec(code, found)
     run = loads(ours).simulate(2.0, output=2)
     assert found["place"] == pytest.approx(run["rail.displacement"][-1], abs=5e-6)
+
+
+def test_pages_fit_windows_of_any_width(site: dict[Path, Page]) -> None:
+    """No text runs out of a window, beside the list of pages or without it; code and tables scroll by themselves."""
+    program = pytest.importorskip("view.live.chromium").PROGRAM
+    if program is None:
+        pytest.skip("there is no browser")
+    from view.live.chromium import Browser
+
+    wanted = ("html/howto/export.html", "html/theory/contact.html")
+    pages = [path for path in site if str(path).endswith(wanted)]
+    assert len(pages) == len(wanted)
+    with Browser() as browser:
+        for width in (700, 1100):
+            with browser.page("about:blank", width, 800) as page:
+                for path in pages:
+                    page.open(path.as_uri())
+                    page.until(f"location.href === {path.as_uri()!r} && document.readyState === 'complete'")
+                    assert page.value("document.documentElement.scrollWidth") <= width, path.name

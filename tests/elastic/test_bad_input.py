@@ -128,7 +128,7 @@ def test_singular_stiffness() -> None:
         (lambda: elastic.simulate(elastic.sphere(1.0, SOFT, centre=(0, 1)), elastic.RigidPlane(normal=(1, 1)), 1, 0.01),
          "normal to its axis"),
         (lambda: elastic.simulate([drop(), drop()], PLANE, 1.0, 0.01), "different names"),
-        (lambda: elastic.read_mesh("nowhere.msh", SOFT, Analysis.SOLID), "no mesh file"),
+        (lambda: elastic.read_mesh("nowhere.msh", SOFT, Analysis.SOLID), "there is no such file"),
         (lambda: elastic.simulate(drop(), PLANE, 0.002, 0.001)["contact.farce"], "contact.force"),
     ],
 )  # fmt: skip

@@ -271,7 +271,7 @@ def test_interfaces_that_do_not_exist():
         solid("bar", mesh, STEEL, {"pin": lambda x: x[0] > 9})
     with pytest.raises(ModelError, match="nearest is"):
         solid("bar", mesh, STEEL, {"pin": (0.1, 0.0, 0.0)})
-    with pytest.raises(ModelError, match="no mesh file"):
+    with pytest.raises(ModelError, match="there is no such file"):
         solid("bar", "nowhere.msh", STEEL)
 
 

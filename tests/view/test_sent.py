@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,14 +198,48 @@ def test_wrong_wishes_say_what_to_do(arm: bc.Result, tmp_path: Path, write: Any,
         write(arm, tmp_path)
 
 
-def test_the_missing_package_is_named(
-    arm: bc.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sys
+def test_what_travels_and_turns_stays_in_the_picture(tmp_path: Path) -> None:
+    """A long bar that flies off and turns round: in every picture all of it, in the middle."""
+    from bellcrank.contact import Box
 
-    monkeypatch.setitem(sys.modules, "vtkmodules", None)
-    with pytest.raises(ModelError, match=r"vtk: pip install 'bellcrank\[picture\]'"):
-        arm.picture(tmp_path / "a.png")
+    system = bc.System("bar", gravity=(0, 0, 0))
+    bar = system.body("bar", mass=1.0, inertia=(0.01, 0.1, 0.1))
+    bar.visual(Box(0.05, 0.5, 0.05), colour=RED)
+    system.free("flight", system.ground, bar)
+    mechanism = system.mechanism()
+    u = mechanism.start.u.copy()
+    u[[2, 4]] = np.pi, 3.0
+    start = replace(mechanism.start, u=u)
+    run = mechanism.simulate(0.5, start=start, output=20)
+    for at in (0.0, 0.25, 0.5):
+        run.picture(tmp_path / "bar.png", at=at, size=(240, 100), view="+z")
+        rows, columns = np.nonzero(reddish(pixels(tmp_path / "bar.png")))
+        assert abs(rows.mean() - 49.5) < 5
+        assert abs(columns.mean() - 119.5) < 5
+        assert min(rows.min(), columns.min()) > 1
+        assert rows.max() < 98
+        assert columns.max() < 238
+
+
+@pytest.mark.parametrize(
+    ("module", "said", "ask"),
+    [
+        ("vtkmodules", r"vtk: pip install 'bellcrank\[picture\]'", lambda r, at: r.picture(at / "a.png")),
+        ("PIL", r"pillow: pip install 'bellcrank\[picture\]'", lambda r, at: r.picture(at / "a.png")),
+        ("imageio_ffmpeg", r"bellcrank\[picture\]", lambda r, at: r.video(at / "a.mp4")),
+        ("matplotlib.figure", r"bellcrank\[view\]", lambda r, at: r.plot("energy.total")),
+        ("pandas", r"to_pandas needs pandas: pip install 'bellcrank\[frames\]'", lambda r, at: r.to_pandas()),
+        ("pandas", r"bellcrank\[frames\]", lambda r, at: r.impacts.to_pandas()),
+        ("xarray", r"bellcrank\[frames\]", lambda r, at: r.to_xarray()),
+    ],
+)
+def test_the_missing_package_is_named(
+    arm: bc.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, said: str, ask: Any
+) -> None:
+    for name in [module, *(n for n in sys.modules if n.startswith(f"{module}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ModelError, match=said):
+        ask(arm, tmp_path)
 
 
 def test_colours_are_read() -> None:

@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from types import TracebackType
 
-from bellcrank.errors import MissingFolder, WriteError
+from bellcrank.errors import MissingFile, MissingFolder, ModelError, WriteError
 
 try:
     import fcntl
@@ -150,6 +150,17 @@ def write_all(handle: int, data: bytes | memoryview) -> None:
     while len(rest):
         # Some systems refuse more than 2 GiB in one call.
         rest = rest[os.write(handle, rest[: 1 << 30]) :]
+
+
+def read_given(path: Name, most: int) -> bytes:
+    """The bytes of a file that a user names, and one more than `most` where it has more."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(most + 1)
+    except FileNotFoundError as error:
+        raise MissingFile(f"{path}: there is no such file") from error
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def read_regular(path: Name, most: int | None = None) -> bytes:

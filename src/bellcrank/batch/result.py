@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
 from bellcrank.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class BatchResult:
 
     def to_xarray(self) -> Any:
         """An xarray Dataset with the dimensions instance and time, the table as coordinates."""
-        import xarray as xr
+        xr = needed("xarray", "to_xarray", "xarray", "frames")
 
         data = {}
         for name, values in self.values.items():

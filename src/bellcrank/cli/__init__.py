@@ -21,6 +21,7 @@ from bellcrank.cli.doctor import doctor
 from bellcrank.cli.drive import drive
 from bellcrank.cli.equilibrium import equilibrium
 from bellcrank.cli.examples import examples
+from bellcrank.cli.help import Command, Group
 from bellcrank.cli.linearize import linearize
 from bellcrank.cli.manoeuvre import manoeuvre
 from bellcrank.cli.optimise import optimise
@@ -38,18 +39,16 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="bellcrank",
+    cls=Group,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich" if sys.stdout.isatty() else None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run, check, count, equilibrium, linearize, plot, report, view, quantities, convert, verify):
-    app.command()(command)
-app.command()(sweep)
-app.command()(optimise)
-app.command()(drive)
-app.command()(schema)
-app.command()(cad)
-app.command()(doctor)
+for command in (
+    *(run, check, count, equilibrium, linearize, plot, report, view, quantities, convert, verify),
+    *(sweep, optimise, drive, schema, cad, doctor),
+):
+    app.command(cls=Command)(command)
 app.add_typer(examples, name="examples")
 app.add_typer(manoeuvre, name="manoeuvre")
 

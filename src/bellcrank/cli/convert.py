@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from bellcrank.files.imported import Imported
     from bellcrank.model.system import System
 
+READING, FMU = "URDF and MJCF", "FMU"
+"""Groups of options."""
 SUFFIXES = (".yaml", ".yml", ".c", ".fmu")
 
 
@@ -35,51 +37,101 @@ def convert(
         ),
     ],
     base: Annotated[
-        str, typer.Option("--base", help="URDF: fixed welds the root link to the ground, free lets it float.")
+        str,
+        typer.Option(
+            "--base",
+            metavar="WORD",
+            rich_help_panel=READING,
+            help="URDF: fixed welds the root link to the ground, free lets it float.",
+        ),
     ] = "fixed",
     balance_inertia: Annotated[
-        bool, typer.Option("--balance-inertia", help="URDF: put the mean in place of inertias no body has.")
+        bool,
+        typer.Option(
+            "--balance-inertia",
+            rich_help_panel=READING,
+            help="URDF: put the mean in place of inertias no body has.",
+        ),
     ] = False,
     include_root: Annotated[
         str | None,
         typer.Option(
-            "--include-root", metavar="FOLDER", help="MJCF: read includes and meshes below this folder."
+            "--include-root",
+            metavar="FOLDER",
+            rich_help_panel=READING,
+            help="MJCF: read includes and meshes below this folder.",
         ),
     ] = None,
     allow: Annotated[
         list[str] | None,
         typer.Option(
-            "--allow", metavar="EFFECT", help="What may be left out though it changes the motion, or all."
+            "--allow",
+            metavar="EFFECT",
+            rich_help_panel=READING,
+            help="What may be left out though it changes the motion, or all.",
         ),
     ] = None,
     limits: Annotated[
-        bool, typer.Option("--limits/--no-limits", help="URDF, MJCF: rigid stops at the limits of joints.")
+        bool,
+        typer.Option(
+            "--limits/--no-limits",
+            rich_help_panel=READING,
+            help="URDF, MJCF: rigid stops at the limits of joints.",
+        ),
     ] = True,
     contacts: Annotated[
-        bool, typer.Option("--contacts", help="MJCF: let geoms collide, in runs by steps.")
+        bool,
+        typer.Option(
+            "--contacts", rich_help_panel=READING, help="MJCF: let geoms collide, in runs by steps."
+        ),
     ] = False,
     keyframe: Annotated[
-        str | None, typer.Option("--keyframe", metavar="NAME", help="MJCF: start in this keyframe.")
+        str | None,
+        typer.Option(
+            "--keyframe", metavar="NAME", rich_help_panel=READING, help="MJCF: start in this keyframe."
+        ),
     ] = None,
-    fmi: Annotated[str, typer.Option("--fmi", help="FMU: version of the interface, 2.0 or 3.0.")] = "2.0",
+    fmi: Annotated[
+        str,
+        typer.Option(
+            "--fmi", metavar="VERSION", rich_help_panel=FMU, help="Version of the interface, 2.0 or 3.0."
+        ),
+    ] = "2.0",
     driven: Annotated[
-        list[str] | None, typer.Option("--input", help="FMU: a parameter that is an input; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME",
+            rich_help_panel=FMU,
+            help="A parameter that is an input; may be repeated.",
+        ),
     ] = None,
     given: Annotated[
-        list[str] | None, typer.Option("--output", help="FMU: a quantity that is an output; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--output",
+            metavar="NAME",
+            rich_help_panel=FMU,
+            help="A quantity that is an output; may be repeated.",
+        ),
     ] = None,
     step: Annotated[
         float,
         typer.Option(
             "--step",
             metavar="SECONDS",
-            help="FMU: length of steps of co-simulation, where contacts strike.",
+            rich_help_panel=FMU,
+            show_default=False,
+            help="Length of steps of co-simulation, where contacts strike.",
         ),
     ] = 0.0,
     platform: Annotated[
         list[str] | None,
         typer.Option(
-            "--platform", help="FMU: this, linux, linux-arm, windows, macos or macos-intel; may be repeated."
+            "--platform",
+            metavar="NAME",
+            rich_help_panel=FMU,
+            help="this, linux, linux-arm, windows, macos or macos-intel; may be repeated.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from bellcrank.cli import completion
+from bellcrank.cli.help import Command, Group
 from bellcrank.cli.output import Json, Table, show, show_json
 
-examples = typer.Typer()
+examples = typer.Typer(cls=Group)
 Name = Annotated[
     str,
     typer.Argument(
@@ -35,7 +36,7 @@ def everything(context: typer.Context, as_json: Json = False) -> None:
         listed(as_json)
 
 
-@examples.command("list")
+@examples.command("list", cls=Command)
 def listed(as_json: Json = False) -> None:
     """List the examples."""
     from bellcrank.cli.library import examples as known
@@ -54,7 +55,7 @@ def listed(as_json: Json = False) -> None:
     show(Table("", ("example", "files", "what"), rows, words=3))
 
 
-@examples.command("show")
+@examples.command("show", cls=Command)
 def shown(name: Name, as_json: Json = False) -> None:
     """Print the files of an example."""
     from bellcrank.cli.library import find
@@ -72,7 +73,7 @@ def shown(name: Name, as_json: Json = False) -> None:
         typer.echo(file.read_text(encoding="utf-8"))
 
 
-@examples.command("copy")
+@examples.command("copy", cls=Command)
 def copied(
     name: Name,
     folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Where to.")] = ".",

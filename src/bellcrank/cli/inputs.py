@@ -24,11 +24,17 @@ Model = Annotated[
         autocompletion=completion.models,
     ),
 ]
-ResultFile = Annotated[
+Shown = Annotated[
     str,
     typer.Argument(
-        metavar="RESULT", help="A result file, from bellcrank run --out.", autocompletion=completion.results
+        metavar="RESULT",
+        help="A result file, from bellcrank run --out; or a model or an example, which is simulated first.",
+        autocompletion=completion.results_and_models,
     ),
+]
+Duration = Annotated[
+    float,
+    typer.Option("--duration", "-d", metavar="SECONDS", help="How long a model is simulated."),
 ]
 Set = Annotated[
     list[str] | None,
@@ -62,6 +68,7 @@ Impacts = Annotated[
     str,
     typer.Option(
         "--impacts",
+        metavar="WORD",
         help="dense: one after another as they come; stepping: all of a step of --step seconds together.",
         autocompletion=completion.impacts,
     ),
@@ -200,6 +207,25 @@ def any_result(path: str) -> Result | ElasticResult:
 
             return load_elastic(path)
     return result(path)
+
+
+def shown(text: str, duration: float) -> Result | ElasticResult:
+    """A result file, or the result of running a model, an elastic contact problem or an example."""
+    from bellcrank.cli import elastic
+    from bellcrank.cli.library import examples
+    from bellcrank.cli.output import note
+
+    if is_result(text):
+        return any_result(text)
+    if (problem := elastic.problem(text)) is not None:
+        return elastic.setup(problem, None).simulate()
+    if not Path(text).is_file() and text.replace("-", "_") not in examples():
+        return result(text)
+    mechanism = model(text).mechanism()
+    note(
+        f"{text} is simulated for {duration:g} s; a result of 'bellcrank run {text} --out run.h5' is shown as it is"
+    )
+    return mechanism.simulate(duration)
 
 
 def result(path: str) -> Result:

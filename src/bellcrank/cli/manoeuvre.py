@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bellcrank.cli.help import Command, Group
 from bellcrank.cli.inputs import Model, Set
 from bellcrank.cli.output import Json, Table, note, show, show_json
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from bellcrank.vehicles.report import Reported
     from bellcrank.vehicles.vehicle import Vehicle
 
-manoeuvre = typer.Typer()
+manoeuvre = typer.Typer(cls=Group)
 SEDAN = "sedan"
 """Name of the car of :func:`bellcrank.vehicles.sedan`, where a model is asked for."""
 
@@ -50,7 +51,7 @@ def everything(context: typer.Context) -> None:
         show(context.get_help())
 
 
-@manoeuvre.command("steady-circle")
+@manoeuvre.command("steady-circle", cls=Command)
 def steady_circle(
     file: Model,
     speed: Speed = 20.0,
@@ -68,7 +69,7 @@ def steady_circle(
     _told(vehicles.steady_circle(_vehicle(file, car, set_), speed, wanted, duration), out, as_json)
 
 
-@manoeuvre.command("step-steer")
+@manoeuvre.command("step-steer", cls=Command)
 def step_steer(
     file: Model,
     speed: Speed = 25.0,
@@ -87,7 +88,7 @@ def step_steer(
     _told(found, out, as_json)
 
 
-@manoeuvre.command("braking")
+@manoeuvre.command("braking", cls=Command)
 def braking(
     file: Model,
     speed: Speed = 27.8,
@@ -103,7 +104,7 @@ def braking(
     _told(vehicles.braking(_vehicle(file, car, set_), speed, pedal), out, as_json)
 
 
-@manoeuvre.command("brake-in-turn")
+@manoeuvre.command("brake-in-turn", cls=Command)
 def brake_in_turn(
     file: Model,
     speed: Speed = 22.0,
@@ -120,7 +121,7 @@ def brake_in_turn(
     _told(vehicles.brake_in_turn(_vehicle(file, car, set_), speed, radius, pedal), out, as_json)
 
 
-@manoeuvre.command("sine-with-dwell")
+@manoeuvre.command("sine-with-dwell", cls=Command)
 def sine_with_dwell(
     file: Model,
     speed: Speed = 22.2,
@@ -136,7 +137,7 @@ def sine_with_dwell(
     _told(vehicles.sine_with_dwell(_vehicle(file, car, set_), speed, math.radians(angle)), out, as_json)
 
 
-@manoeuvre.command("double-lane-change")
+@manoeuvre.command("double-lane-change", cls=Command)
 def double_lane_change(
     file: Model,
     speed: Speed = 22.2,
@@ -153,7 +154,7 @@ def double_lane_change(
     _told(vehicles.double_lane_change(_vehicle(file, car, set_), speed, width, preview), out, as_json)
 
 
-@manoeuvre.command("ride")
+@manoeuvre.command("ride", cls=Command)
 def ride(
     file: Model,
     speed: Speed = 20.0,
@@ -177,7 +178,7 @@ def ride(
     _told(vehicles.ride(driven, speed, duration, settle=min(2.0, 0.25 * duration)), out, as_json)
 
 
-@manoeuvre.command("four-post")
+@manoeuvre.command("four-post", cls=Command)
 def four_post(
     file: Model,
     mode: Annotated[str, typer.Option("--mode", help="heave, pitch or roll.")] = "heave",
@@ -193,7 +194,7 @@ def four_post(
     _told(vehicles.four_post(_vehicle(file, car, set_), mode, 1e-3 * amplitude), out, as_json)
 
 
-@manoeuvre.command("suspension")
+@manoeuvre.command("suspension", cls=Command)
 def suspension(
     file: Model,
     axle: Annotated[str, typer.Option("--axle", help="front or rear.")] = "front",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bellcrank.cli import completion
-from bellcrank.cli.inputs import Quantity, ResultFile
+from bellcrank.cli.inputs import Duration, Quantity, Shown
 from bellcrank.cli.output import Json, show, show_json
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Out = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Wh
 
 
 def plot(
-    file: ResultFile,
+    file: Shown,
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -33,6 +33,7 @@ def plot(
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write: .png, .svg or .pdf.")
     ] = None,
+    duration: Duration = 10.0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the curves as JSON instead of drawing.")
     ] = False,
@@ -43,11 +44,12 @@ def plot(
     Examples:
       bellcrank plot run.h5 slider.velocity.x guide.force.y
       bellcrank plot run.h5 energy.total --out energy.svg
+      bellcrank plot pendulum pivot.angle --duration 5
     """
     from bellcrank.cli import inputs
 
     target = inputs.writable(out or _beside(file, ".png"), (".png", ".svg", ".pdf"))
-    result = inputs.any_result(file)
+    result = inputs.shown(file, duration)
     if as_json:
         curves = [(c, p.unit) for p in _panels(result, names or ()) for c in p.curves]
         shown = [{"name": c.name, "unit": unit, "values": c.values} for c, unit in curves]
@@ -57,18 +59,21 @@ def plot(
     show(f"written: {target}")
 
 
-def report(file: ResultFile, out: Out = None, quantity: Quantity = None, as_json: Json = False) -> None:
+def report(
+    file: Shown, out: Out = None, quantity: Quantity = None, duration: Duration = 10.0, as_json: Json = False
+) -> None:
     """Write a report of a result, ready to print, as one self-contained HTML file.
 
     \b
     Examples:
       bellcrank report run.h5
       bellcrank report run.h5 --out report.html -q slider.velocity.x
+      bellcrank report slider_crank --duration 5
     """
     from bellcrank.cli import inputs
 
     target = inputs.writable(out or _beside(file, "_report.html"), (".html", ".htm"))
-    inputs.any_result(file).report(target, quantity or None)
+    inputs.shown(file, duration).report(target, quantity or None)
     _written(target, as_json)
 
 

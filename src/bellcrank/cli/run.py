@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bellcrank.result.result import Result
 
 INTERRUPTED = 130
+METHOD, GIVEN = "How it is integrated", "What is written"
+"""Groups of options."""
 
 
 def run(
@@ -25,13 +27,17 @@ def run(
     file: Model,
     set_: Set = None,
     duration: Annotated[
-        float, typer.Option("--duration", "-d", help="How long to simulate, in seconds.")
+        float, typer.Option("--duration", "-d", metavar="SECONDS", help="How long to simulate.")
     ] = 10.0,
-    tolerance: Annotated[float, typer.Option("--tolerance", help="Relative local error.")] = 1e-8,
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", rich_help_panel=METHOD, help="Relative local error.")
+    ] = 1e-8,
     integrator: Annotated[
         str,
         typer.Option(
             "--integrator",
+            metavar="NAME",
+            rich_help_panel=METHOD,
             help="auto, dop853, radau, ...; a wrong name lists them all.",
             autocompletion=completion.integrators,
         ),
@@ -40,25 +46,44 @@ def run(
         str,
         typer.Option(
             "--formulation",
+            metavar="NAME",
+            rich_help_panel=METHOD,
             help="auto, recursive, independent, ...; auto takes the cheapest.",
             autocompletion=completion.formulations,
         ),
     ] = "auto",
     initial: Initial = None,
     start: Annotated[
-        str, typer.Option("--start", help="described, or equilibrium, from where --initial sets speeds.")
+        str,
+        typer.Option(
+            "--start", metavar="WORD", help="described, or equilibrium, from where --initial sets speeds."
+        ),
     ] = "described",
     outputs: Annotated[
-        int, typer.Option("--outputs", help="Number of equal intervals of the output.")
+        int,
+        typer.Option(
+            "--outputs", metavar="COUNT", rich_help_panel=GIVEN, help="Equal intervals of the output."
+        ),
     ] = 1000,
     step: Annotated[
-        float, typer.Option("--step", help="Fixed step in seconds, where the method takes one.")
+        float,
+        typer.Option(
+            "--step",
+            metavar="SECONDS",
+            rich_help_panel=METHOD,
+            show_default=False,
+            help="Fixed step, where the method takes one, or of --impacts stepping.",
+        ),
     ] = 0.0,
     impacts: Impacts = "dense",
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Write the result here (.h5), or its curves (.csv)."
+            "--out",
+            "-o",
+            metavar="FILE",
+            rich_help_panel=GIVEN,
+            help="Write the result here (.h5), or its curves (.csv).",
         ),
     ] = None,
     quantity: Quantity = None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.base.optional import needed
 from bellcrank.elastic.body import ElasticBody
 from bellcrank.elastic.lattices import Array
 from bellcrank.elastic.obstacles import RigidPlane
@@ -32,6 +33,7 @@ def animate(
     """Write the film. scale: of displacements beyond the rigid motion. rate: frames a second. width: [inch]."""
     if path.suffix not in (".gif", ".html"):
         raise ModelError(f"a film is .gif or .html, not {path.suffix!r}")
+    needed("matplotlib", "a film", "matplotlib", "view")
     from matplotlib import animation, rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

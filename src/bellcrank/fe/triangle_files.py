@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.base.optional import needed
-from bellcrank.errors import ModelError
+from bellcrank.errors import MissingFile, ModelError
 from bellcrank.fe import collada, gltf
 from bellcrank.fe.collada import Colour, Piece, joined
 
@@ -106,6 +106,8 @@ def _bytes(path: str | PathLike[str]) -> bytes:
             raise ModelError(f"{path}: not a file")
         with Path(path).open("rb") as file:
             data = file.read(BINARY + 1)
+    except FileNotFoundError as error:
+        raise MissingFile(f"{path}: there is no such file") from error
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from error
     if len(data) > BINARY:

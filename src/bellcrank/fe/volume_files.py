@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bellcrank.base import blocks
 from bellcrank.base.confined import EndedError, RefusedError, confined
-from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.errors import BellcrankError, MissingFile, ModelError
 
 LARGEST = 1_000_000_000
 """Bytes of a file at most: some ten million elements, more than a body is computed with."""
@@ -35,7 +35,7 @@ def read_elements(path: str | PathLike[str], what: str) -> Any:
 
     file = Path(path)
     if not file.is_file():
-        raise ModelError(f"{what}: no mesh file {str(file)!r}")
+        raise MissingFile(f"{what}: {file}: there is no such file")
     size = file.stat().st_size
     if size > LARGEST:
         raise ModelError(f"{what}: {str(file)!r} is larger than {LARGEST // 10**6} MB; use a coarser mesh")

@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.base.whole_files import read_given
 from bellcrank.files.documents import MAX_BYTES
 from bellcrank.files.places import ModelFileError
 
@@ -34,8 +35,7 @@ def load(path: str | PathLike[str]) -> System:
 def read_text(path: str | PathLike[str]) -> str:
     """The text of a file, which must be UTF-8 and of a reasonable size."""
     name = str(path)
-    with Path(path).open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
+    data = read_given(path, MAX_BYTES)
     if data.startswith(HDF5):
         raise ModelFileError("this is no model file; load_result reads results", name, 1, 1)
     if len(data) > MAX_BYTES:

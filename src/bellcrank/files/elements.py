@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from xml.parsers import expat
 
 from bellcrank.base.reach import LARGEST, within
+from bellcrank.base.whole_files import read_given
 from bellcrank.files.documents import MAX_BYTES
 from bellcrank.files.places import ModelFileError, Place, Source, nearest
 
@@ -119,8 +119,7 @@ def parse_numbers(element: Element, key: str, text: str, counts: Sequence[int]) 
 
 def read_bytes(path: str | PathLike[str]) -> bytes:
     """A file of bounded size."""
-    with Path(path).open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
+    data = read_given(path, MAX_BYTES)
     if len(data) > MAX_BYTES:
         raise ModelFileError(f"the file is larger than {MAX_BYTES // 2**20} MiB", str(path), 1, 1)
     return data

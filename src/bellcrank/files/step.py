@@ -21,7 +21,7 @@ from bellcrank.base.confined import EndedError, RefusedError, confined
 from bellcrank.base.optional import needed
 from bellcrank.base.whole_files import read_regular, write_whole
 from bellcrank.contact.mesh import Mesh
-from bellcrank.errors import BellcrankError, ModelError, unknown_name
+from bellcrank.errors import BellcrankError, MissingFile, ModelError, unknown_name
 from bellcrank.files.fits import Placed, Proposal, proposals
 from bellcrank.files.imported import nearly_real
 from bellcrank.files.step_reader import FACE_COLUMNS
@@ -239,7 +239,7 @@ def load_step(path: str | PathLike[str], deflection: float = DEFLECTION) -> Asse
     if not 1e-6 <= deflection <= 0.1:
         raise ModelError(f"the deflection of triangles lies between 1e-6 and 0.1, not {deflection!r}")
     if not file.is_file():
-        raise ModelError(f"no STEP file {str(file)!r}")
+        raise MissingFile(f"{file}: there is no such file")
     size = file.stat().st_size
     if size > LARGEST:
         raise ModelError(f"{file.name}: larger than {LARGEST // 10**6} MB; export fewer parts at a time")

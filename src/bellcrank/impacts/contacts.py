@@ -228,7 +228,7 @@ class Contacts:
                 break
             idle = more
             shared = {name: replace(mode, idle=name in idle) for name, mode in plain.items()}
-        friction = {pair.contact.name: pair.contact.friction for pair in self.pairs}
+        friction = dict(zip(self.names, self.instant(state, p)[0].friction.tolist(), strict=True))
         weights, forces, used = sharing.held(y, friction)
         for name, rub in forces.items():
             if used < 1.0 - HOLDING:
@@ -291,10 +291,11 @@ class Contacts:
         """As `shared`, by the forces that contacts have in the open mechanism; those that stick need no weights."""
         wanted = [k for k, name in enumerate(self.names) if name in modes]
         names = [self.names[k] for k in wanted]
-        M, states, u_i, partition = self.at(state, p)
+        found, u_i, partition = self.instant(state, p)
+        M, states = found.M, found.contacts
         free = self.free(state, p, partition, u_i, wanted)
         give = self.compliance(modes, state, p)
-        friction = np.array([self.pairs[k].contact.friction for k in wanted])
+        friction = found.friction[wanted]
         sticking = np.array([modes[name].sticking for name in names])
         J = np.vstack([states[k].rows for k in wanted])
         slip = (J @ u_i + np.concatenate([states[k].drift for k in wanted])).reshape(-1, 3)[:, 1:]
@@ -475,15 +476,16 @@ class Contacts:
         wanted = [k for k, name in enumerate(self.names) if name in names]
         if not wanted:
             return {}
-        M, states, u_i, partition = self.at(state, p)
+        now, u_i, partition = self.instant(state, p)
+        states = now.contacts
         free = self.free(state, p, partition, u_i, wanted)
-        W = delassus(M, [states[k].rows for k in wanted])
+        W = delassus(now.M, [states[k].rows for k in wanted])
         slip = np.array([states[k].rows[1:] @ u_i + states[k].drift[1:] for k in wanted])
         for i, k in enumerate(wanted):
             none = max(1e-7 * self._fastest(k), self.unresolved(k, states[k], u_i))
             if self.names[k] in stopped or np.linalg.norm(slip[i]) <= none:
                 slip[i] = 0.0
-        friction = [self.pairs[k].contact.friction for k in wanted]
+        friction = now.friction[wanted].tolist()
         found = contact_forces(W, free, friction, slip, tangents=self.tangents)
         # All that begin to slip do it together: as fast as they are accelerated.
         begins = found.accelerations.reshape(len(wanted), -1)[:, 1:]

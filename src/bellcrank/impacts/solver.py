@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.errors import ModelError
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.impacts.impulses import Impact, ImpactError, Propagation, solve_impact
@@ -26,7 +27,7 @@ from bellcrank.mechanics.numbers import Traced
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar
+from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.impact_table import ContactRecord, ImpactRecord
 
 Array = NDArray[np.float64]
@@ -63,6 +64,11 @@ class ImpactProgram:
         place = {i: k for k, i in enumerate(partition.independent)}
         # In the plane or in space: all contacts have as many rows.
         self.width = 2 if any(pair.planar for pair in self.pairs) else 3
+        self.varied = [
+            k
+            for k, pair in enumerate(self.pairs)
+            if isinstance(pair.contact.friction, Expr) or isinstance(pair.contact.restitution, Expr)
+        ]
         for pair in self.pairs:
             found, equations = pair.rows(kin)
             base = kin.pose(pair.base)
@@ -82,6 +88,8 @@ class ImpactProgram:
                         drift = drift + entry * loops.b[i]
                 outputs += [*row, drift, *_world(base.R, direction)]
         outputs += [*u, _kinetic(mass_matrix(kin, mechanics.inertias, tree_columns(kin)), u)]
+        outputs += [kin.number(pair.contact.friction) for pair in self.pairs]
+        outputs += [kin.number(pair.contact.restitution) for pair in self.pairs]
         self.program = Program.of([t, *q, *v.values(), *parameters], outputs, "impact")
         self.kernel: Kernel = compile_program(self.program)
         self._seen: deque[tuple[bytes, Instant]] = deque(maxlen=2)
@@ -93,6 +101,7 @@ class ImpactProgram:
             if known == key:
                 return instant
         found = self.unpacked(self.kernel(x))
+        self._check_laws(found)
         self._seen.append((key, found))
         return found
 
@@ -113,8 +122,24 @@ class ImpactProgram:
             rows[:, :, n],
             rows[:, :, n + 1 :],
             y[last : last + self.speeds],
-            float(y[-1]),
+            y[last + self.speeds].item(),
+            y[len(y) - 2 * m : len(y) - m],
+            y[len(y) - m :],
         )
+
+    def _check_laws(self, found: Instant) -> None:
+        """Raise where parameters give a contact coefficients that are none."""
+        for k in self.varied:
+            mu, e = found.friction[k], found.restitution[k]
+            who = f"contact {self.pairs[k].contact.name!r}"
+            if not mu >= 0.0:
+                raise ModelError(
+                    f"friction of {who} is {mu:g} with the parameter values; it must not be negative"
+                )
+            if not 0.0 <= e <= 1.0:
+                raise ModelError(
+                    f"restitution of {who} is {e:g} with the parameter values; it must lie between 0 and 1"
+                )
 
 
 def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar:
@@ -130,7 +155,7 @@ class Instant:
 
     M: Reduced mass matrix. gaps, kept: What is apart, and what a contact keeps at zero while it lasts [m]. normals,
     points, directions: In the world, directions those of the rows. rows, drifts: Velocities of contacts over the
-    independent speeds, and besides them. speeds: All. kinetic: Energy [J].
+    independent speeds, and besides them. speeds: All. kinetic: Energy [J]. friction, restitution: Coefficients.
     """
 
     M: Array
@@ -143,6 +168,8 @@ class Instant:
     directions: Array
     speeds: Array
     kinetic: float
+    friction: Array
+    restitution: Array
 
     def parting(self, u_i: Array) -> Array:
         """Normal speeds of all contacts [m/s]."""
@@ -175,7 +202,7 @@ def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:
     return [R[i][0] * v[0] + R[i][1] * v[1] + R[i][2] * v[2] for i in range(3)]
 
 
-def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Array:
+def evened(J: Array, p: Array, friction: Array, tangents: int) -> Array:
     """Impulses of the least norm that do the same, where they press and stay within friction: else those given.
 
     Contacts that are one too many, like the feet of a table, share the impulse so. Where none is, there are no
@@ -190,7 +217,7 @@ def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Arra
     even = J @ np.linalg.lstsq(J, p, rcond=1e-11)[0]
     parts = even.reshape(-1, 1 + tangents)
     pressing = parts[:, 0] >= 0.0
-    held = np.linalg.norm(parts[:, 1:], axis=1) <= np.asarray(friction) * parts[:, 0] * (1.0 + 1e-12)
+    held = np.linalg.norm(parts[:, 1:], axis=1) <= friction * parts[:, 0] * (1.0 + 1e-12)
     same = np.max(np.abs(J.T @ (even - p)), initial=0.0) <= 1e-12 * np.max(np.abs(J.T @ p), initial=0.0)
     return np.asarray(even) if same and np.all(pressing & held) else p
 
@@ -222,15 +249,15 @@ def impact(
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
         raise ImpactError("contacts that strike at the same instant have different laws; give them one law")
-    friction = [c.friction for c in contacts]
-    tangents = program.width - 1 if any(friction) else 0
+    friction = at.friction[near]
+    tangents = program.width - 1 if friction.any() else 0
     J = at.rows[near, : 1 + tangents].reshape(-1, program.n)
     drift = at.drifts[near, : 1 + tangents].ravel()
     inverse = np.linalg.solve(at.M, J.T)
     solved = solve_impact(
         J @ inverse,
         J @ u_i + drift,
-        [c.restitution for c in contacts],
+        at.restitution[near],
         friction,
         tangents=tangents,
         law=contacts[0].law,

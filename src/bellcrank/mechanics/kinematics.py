@@ -37,6 +37,7 @@ from bellcrank.math.tuples import (
 from bellcrank.mechanics.flexible import MovedNode
 from bellcrank.mechanics.links import GROUND, Link, Linkage
 from bellcrank.mechanics.numbers import Numbers
+from bellcrank.mechanics.runs import runs_of
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Kinematics:
             turns, r = self._joint(link)
             self.turns.append(turns)
             self.r.append(r)
+        self.runs = runs_of(linkage.links, self.turns, self.q, unturned)
         self._poses: dict[tuple[int, int], Pose] = {}
         self._motions: dict[tuple[int, int], Motion] = {}
         self._biases: dict[tuple[int, int], Motion] = {}
@@ -186,12 +188,16 @@ class Kinematics:
         if found is None:
             self._outwards(self.pose, self._poses, link, base)
             inner = self.pose(self.linkage.links[link].parent, base)
-            found = Pose(
-                after(inner.R, self.turns[link]),
-                add(inner.p, times(inner.R, self.r[link])),
-            )
+            found = Pose(self._turned(link, base), add(inner.p, times(inner.R, self.r[link])))
             self._poses[link, base] = found
         return found
+
+    def _turned(self, link: int, base: int) -> Mat:
+        """The rotation of the link seen from the base; in a run that begins there or further out, by one angle."""
+        run = self.runs.get(link)
+        if run is None or base not in (GROUND, *self.linkage.path(run.base)):
+            return after(self.pose(self.linkage.links[link].parent, base).R, self.turns[link])
+        return after(self.pose(run.base, base).R, run.turns)
 
     def _outwards(
         self, view: Callable[[int, int], object], seen: Mapping[tuple[int, int], object], link: int, base: int

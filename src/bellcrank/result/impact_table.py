@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
+
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism
 
@@ -156,7 +158,7 @@ class ImpactTable(Sequence[ImpactRecord]):
 
     def to_pandas(self, joints: bool = False) -> Any:
         """A data frame, one row a contact that struck; with `joints` also the impulse each joint took."""
-        import pandas as pd
+        pd = needed("pandas", "to_pandas", "pandas", "frames")
 
         struck = [(i, c) for i, r in enumerate(self.records) for c in r.contacts]
         columns: dict[str, Any] = {}

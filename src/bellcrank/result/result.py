@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
 from bellcrank.base.provided import provided
 from bellcrank.errors import ModelError
 from bellcrank.program.evaluate import evaluate
@@ -296,7 +297,7 @@ class Result:
 
     def to_pandas(self, *names: str | Sequence[str]) -> Any:
         """A pandas DataFrame of the quantities `names` (positions of all bodies where none are named)."""
-        import pandas as pd
+        pd = needed("pandas", "to_pandas", "pandas", "frames")
 
         return pd.DataFrame(self._columns(_listed(names)), index=pd.Index(self.time, name="time [s]"))
 
@@ -306,7 +307,7 @@ class Result:
         Vectors have the dimension ``axis`` (x, y, z), rotations ``axis`` and ``body_axis``; other components are
         labelled by a dimension called after the quantity.
         """
-        import xarray as xr
+        xr = needed("xarray", "to_xarray", "xarray", "frames")
 
         wanted = _listed(names) or self._default_names()
         data: dict[str, Any] = {}

@@ -14,12 +14,12 @@ import math
 import re
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
 from bellcrank.base.keys import NUMBER, TEXT, Keys, list_of, may, must
 from bellcrank.base.reach import LARGEST
+from bellcrank.base.whole_files import read_given
 from bellcrank.errors import ModelError
 from bellcrank.roads.grid import Grid
 from bellcrank.roads.road import MOST_HEIGHTS, Array
@@ -75,8 +75,7 @@ def crg(
 def read_crg(path: str | PathLike[str], between: tuple[float, float] | None = None) -> CrgFile:
     """What an OpenCRG file says of its grid; `between` as in :func:`crg`."""
     found = CrgFile(str(path))
-    with Path(path).open("rb") as file:
-        data = file.read(LARGEST_FILE + 1)
+    data = read_given(path, LARGEST_FILE)
     if len(data) > LARGEST_FILE:
         raise ModelError(f"{path} is larger than {LARGEST_FILE // 2**20} MiB")
     ends = re.search(rb"^\$\$[^\n]*(?:\n|$)", data[:LARGEST_HEADER], re.MULTILINE)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.optional import needed
 from bellcrank.batch.result import Failure
 from bellcrank.errors import BellcrankError, unknown_name
 from bellcrank.study.work import Rows
@@ -120,7 +121,7 @@ class Outcome:
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame: variables, measures, done, reason."""
-        import pandas as pd
+        pd = needed("pandas", "to_pandas", "pandas", "frames")
 
         reasons = {f.row: f.reason for f in self.failures}
         columns: dict[str, Any] = {**self.variables, **self.measures, "done": self.done}
@@ -129,7 +130,7 @@ class Outcome:
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over the dimension run (and time for kept curves), with units as attributes."""
-        import xarray as xr
+        xr = needed("xarray", "to_xarray", "xarray", "frames")
 
         data: dict[str, Any] = {
             name: ("run", values, {"units": self.units[name]}) for name, values in self.measures.items()

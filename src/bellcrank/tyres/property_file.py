@@ -8,11 +8,11 @@ import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from bellcrank.base.keys import NUMBER, TEXT, TRUTH, Keys, Kinds, by_name, list_of, may, must, words
 from bellcrank.base.reach import LARGEST, within
+from bellcrank.base.whole_files import read_given
 from bellcrank.errors import ModelError
 from bellcrank.tyres.brush import Brush
 from bellcrank.tyres.fiala import Fiala
@@ -158,8 +158,7 @@ def tyre(
 def read_property_file(path: str | PathLike[str]) -> PropertyFile:
     """What a tyre property file says, in SI units."""
     found = PropertyFile(str(path))
-    with Path(path).open("rb") as file:
-        data = file.read(LARGEST_FILE + 1)
+    data = read_given(path, LARGEST_FILE)
     if len(data) > LARGEST_FILE:
         raise ModelError(
             f"{path} is larger than {LARGEST_FILE // 2**20} MiB; tyre property files are short texts"

@@ -52,8 +52,7 @@ def picture(
     magnified: float = 1.0,
 ) -> None:
     """Write a picture of a result at a time; see :meth:`bellcrank.Result.picture`."""
-    from PIL import Image
-
+    images = needed("PIL.Image", "a picture", "pillow", "picture")
     drawn = _scene(result, magnified, arrows, traces)
     time = float(drawn.time[0]) if at is None else float(at)
     if not drawn.time[0] <= time <= drawn.time[-1]:
@@ -64,7 +63,7 @@ def picture(
     with Renderer(
         still, size, whole=drawn, view=view, orthographic=orthographic, section=section
     ) as renderer:
-        Image.fromarray(renderer.frame(0)).save(Path(path))
+        images.fromarray(renderer.frame(0)).save(Path(path))
 
 
 def video(
@@ -128,9 +127,8 @@ def _encoded(path: Path, frames: Iterator[Pixels], size: tuple[int, int], fps: f
 
 
 def _gif(path: Path, frames: Iterator[Pixels], fps: float) -> None:
-    from PIL import Image
-
-    pictures = [Image.fromarray(f).quantize(128, dither=Image.Dither.NONE) for f in frames]
+    images = needed("PIL.Image", "a .gif film", "pillow", "picture")
+    pictures = [images.fromarray(f).quantize(128, dither=images.Dither.NONE) for f in frames]
     # Players of GIF files hold times of hundredths of a second, and none below two of them.
     pause = max(20, round(100.0 / fps) * 10)
     pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=pause, loop=0, optimize=True)
@@ -156,7 +154,7 @@ class Renderer:
         section: tuple[str, float] | None = None,
         finer: int = FINER,
     ) -> None:
-        needed("vtkmodules", "pictures and films", "vtk", "picture")
+        needed("vtkmodules", "a picture or a film", "vtk", "picture")
         import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  the drawing itself
         from vtkmodules.vtkCommonCore import vtkObject
         from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
@@ -165,6 +163,8 @@ class Renderer:
         vtkObject.GlobalWarningDisplayOff()
         self.scene, self.size, self.finer = drawn, size, finer
         self.whole = drawn if whole is None else whole
+        # A single picture of what travels is that of its moment.
+        self.goes_along = self.whole.travels and len(drawn.time) > 1
         if min(size) < 16 or max(size) * finer > 16384:
             raise ModelError(
                 f"a picture has 16 to {16384 // finer} pixels each way, not {size[0]} x {size[1]}"
@@ -227,7 +227,7 @@ class Renderer:
         for a, all_of_it, data in self.arrows:
             _fill(data, *_arrow_triangles(a.drawn(k, drawn.size, all_of_it.largest), drawn.size), None)
         middle = self.middle
-        if self.whole.travels:
+        if self.goes_along:
             middle = middle + drawn.positions[k, drawn.anchor] - self.whole.positions[0, drawn.anchor]
         camera = self.back.GetActiveCamera()
         camera.SetFocalPoint(*middle)
@@ -326,7 +326,8 @@ class Renderer:
         right = np.cross(up, towards)
         right /= np.linalg.norm(right)
         above = np.cross(towards, right)
-        middle, box = drawn.extent((right, above, towards))
+        seen = drawn if self.goes_along or not drawn.travels else self.scene
+        middle, box = seen.extent((right, above, towards))
         half = 0.5 * MARGIN * max(box[1], box[0] * self.size[1] / self.size[0])
         flat = drawn.planar if orthographic is None else orthographic
         away = half / np.tan(np.radians(ANGLE / 2)) + 0.5 * box[2]

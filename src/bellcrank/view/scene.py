@@ -230,16 +230,15 @@ class Scene:
     def extent(self, axes: tuple[Array, ...] | None = None, at: int | None = None) -> tuple[Array, Array]:
         """Middle [m] and sizes (right, up, towards the eye) [m] of all that is drawn, floors left out.
 
-        at: The frame alone; over all frames where None, or at the start where it travels.
+        at: The frame alone; over all frames where None. Where it travels and the eye goes along, as seen from the body
+        that the eye follows, from where that one is at the start.
         """
         towards = np.array(self.axes if axes is None else axes)
         count = len(self.time)
-        if at is not None:
-            frames = [at]
-        else:
-            frames = (
-                [0] if self.travels else np.unique(np.linspace(0, count - 1, FITTED).astype(int)).tolist()
-            )
+        frames = [at] if at is not None else np.unique(np.linspace(0, count - 1, FITTED).astype(int)).tolist()
+        gone = np.zeros((count, 3))
+        if at is None and self.travels:
+            gone = self.positions[:, self.anchor] - self.positions[0, self.anchor]
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
 
         def take(points: Array) -> None:
@@ -251,10 +250,10 @@ class Scene:
         for body, solid in self.solids:
             if not solid.endless:
                 for k in frames if body >= 0 else frames[:1]:
-                    take(self.placed(body, solid.corners, k))
+                    take(self.placed(body, solid.corners, k) - gone[k])
         for d in self.deforming:
             for k in frames:
-                take(d.points[k])
+                take(d.points[k] - gone[k])
         if not np.isfinite(low).all():
             low = high = np.zeros(3)
         return (low + high) / 2 @ towards, np.maximum(high - low, 0.3 * self.size)

@@ -16,7 +16,7 @@ from bellcrank.apps.drive.drive import Drive
 from bellcrank.apps.drive.server import DriveServer
 from view.live.chromium import Browser, Page
 
-SCENE = (slice(150, None), slice(0, 550))
+SCENE = (slice(130, None), slice(0, 330))
 """The part of a small viewer's picture that shows the scene, below notices and left of the panel."""
 
 
@@ -155,7 +155,7 @@ def test_names_stay_names_in_the_html_file(browser: Browser, evil: bc.Result, tm
 def test_viewer(browser: Browser, ball: bc.Result) -> None:
     """A slider that moves the ball, its curve, arrows, and views with lines that stay parallel."""
     shown = ball.view(["ball.position.z"], browser=False, traces=["ball"])
-    with shown as viewer, browser.page(viewer.url, 900, 560) as page:
+    with shown as viewer, browser.page(viewer.url, 660, 420) as page:
         viewer.seek(0.3)
         page.until(
             "document.querySelectorAll('canvas').length > 1 && !!document.querySelector('.uplot canvas')"
