@@ -125,7 +125,7 @@ def cam_and_flat_follower() -> str:
     system.driver("drive", lambda t: speed * t)
     system.joint_force("spring", "guide", lambda coordinate, rate: -20.0 - 1000.0 * coordinate)
     face = follower.box(0.02, 0.005, 0.004)
-    system.contact("face", shaft.shape(cam), face, 0.1, young=1e9, **HOW)
+    system.contact("face", shaft.shape(cam), face, 0.1, young=1e10, **HOW)
     run = system.simulate(math.pi / speed, output=181, **ROUGH)
     exact = 0.5 * h * (1.0 - np.cos(2.0 * run["drive.angle"]))
     error = np.abs(run["guide.displacement"] - exact)[run.time > 0.02]

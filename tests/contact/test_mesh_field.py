@@ -16,7 +16,6 @@ from bellcrank.errors import ModelError
 from bellcrank.math.vectors import Vector
 from bellcrank.program.loops import Entry, Reals, Reals2, gradient
 
-pytest.importorskip("igl")
 trimesh = pytest.importorskip("trimesh")
 make = trimesh.creation
 
@@ -411,9 +410,81 @@ def test_winding_numbers_are_those_of_solid_angles():
             assert set(found) <= {-1.0, 0.0, 1.0, 2.0}
 
 
+def test_solid_angles_are_those_of_closed_forms_and_of_libigl():
+    """A ball, a cap of one from its middle, and triangles of all sizes; the interpreter finds the same."""
+    from bellcrank.contact import solid_angle
+
+    ball = geodesic(0.05)
+    height = ball.vertices[ball.faces].mean(axis=1)[:, 2]
+    seen = solid_angle.seen_of(ball.vertices, ball.faces)
+    random = np.random.default_rng(3)
+    points = random.normal(size=(400, 3))
+    inside = np.linalg.norm(points, axis=1) < 1.0
+    np.testing.assert_allclose(solid_angle.solid_angles(seen, points), inside, atol=5e-3)
+    cap = solid_angle.seen_of(ball.vertices, ball.faces[height > 0.6])
+    # To the width of the triangles along its rim.
+    assert solid_angle.solid_angles(cap, np.zeros((1, 3)))[0] == pytest.approx(0.2, abs=0.01)
+    igl = pytest.importorskip("igl")
+    v = random.normal(size=(600, 3)) * np.repeat(10.0 ** random.uniform(-3.0, 0.0, (200, 1)), 3, axis=0)
+    f = np.arange(600).reshape(200, 3)
+    for faces in (f, f[:1], f[:5]):
+        seen = solid_angle.seen_of(v, faces)
+        found = solid_angle.solid_angles(seen, points)
+        np.testing.assert_allclose(found, igl.winding_number(v, faces, points), atol=5e-3)
+        by_hand = np.empty(20)
+        solid_angle._solid_angles.function(seen, points[:20], by_hand)
+        np.testing.assert_allclose(by_hand, found[:20], rtol=1e-12, atol=1e-15)
+
+
+def test_triangles_are_wound_alike_as_libigl_winds_them():
+    """Two balls of which a third of the triangles are turned; a strip that cannot be wound alike is computed too."""
+    from bellcrank.contact.mesh_depth import _consistent, edges
+
+    igl = pytest.importorskip("igl")
+    ball = geodesic(0.4)
+    open_ball = ball.faces[ball.vertices[ball.faces].mean(axis=1)[:, 0] < 0.5]
+    faces = np.concatenate([ball.faces, open_ball + len(ball.vertices)])
+    turned = np.random.default_rng(5).random(len(faces)) < 1 / 3
+    mixed = np.where(turned[:, None], faces[:, ::-1], faces)
+    notes: list[str] = []
+    found = _consistent(mixed, notes)
+    assert "were turned" in notes[0]
+    # Of a whole patch either all triangles are as they were made or all are turned, as the first one is.
+    expected = igl.bfs_orient(mixed)[0]
+    firsts = [0, len(ball.faces)]
+    for first, end in zip(firsts, [*firsts[1:], len(faces)], strict=True):
+        same = (found[first:end] == mixed[first:end]).all(axis=1)
+        peer = (expected[first:end] == mixed[first:end]).all(axis=1)
+        assert same[0]
+        assert (same == peer).all() or (same != peer).all()
+    _, which = np.unique(edges(found)[0], return_inverse=True)
+    assert np.abs(np.bincount(which, edges(found)[1])).max() == 1
+    k = np.arange(7)
+    strip = np.concatenate([np.stack([k, k + 1, k + 8], 1), np.stack([k + 1, k + 9, k + 8], 1)])
+    moebius = np.concatenate([strip, [(7, 8, 15), (8, 0, 15)]])
+    assert _consistent(moebius, []).shape == moebius.shape
+
+
+def test_caps_over_holes_close_a_mesh():
+    """Also where holes share a vertex: edges are passed as often one way as the other, and few triangles are long."""
+    from bellcrank.contact.mesh_depth import _balanced, _caps, borders
+
+    ball = geodesic(0.05)
+    middles = ball.vertices[ball.faces].mean(axis=1)
+    away = (middles[:, 2] > 0.5) | (middles[:, 2] < -0.9)
+    at_vertex = (ball.faces == ball.faces[np.argmax(middles[:, 0]), 0]).any(axis=1)
+    away[np.flatnonzero(at_vertex)[[0, 2]]] = True
+    faces = np.ascontiguousarray(ball.faces[~away])
+    assert not _balanced(faces).all()
+    v, caps = _caps(ball.vertices, *borders(faces, len(ball.vertices)))
+    assert _balanced(np.concatenate([faces, caps])).all()
+    longest = np.linalg.norm(v[caps] - np.roll(v[caps], 1, axis=1), axis=2).max(axis=1)
+    assert np.mean(longest > 0.5) < 0.2
+
+
 def test_distances_from_triangles_are_those_of_libigl():
     """Triangles of all sizes, some without area, and points in no order; the interpreter finds the same."""
-    import igl
+    igl = pytest.importorskip("igl")
 
     from bellcrank.contact import mesh_distance
 

@@ -35,13 +35,13 @@ def on(
     return system
 
 
-PRESSING = {"treatment": "continuous", "restitution": 0.3, "friction": 0.3, "stiffness": 1e6}
+PRESSING = {"treatment": "continuous", "restitution": 0.3, "friction": 0.3, "young": 1e8}
 
 
 def found(a: Shape, b: Shape, R, c):
-    """(gap, point of b, weight) of all places that are there."""
+    """(gap, point of b, what it counts) of all places that are there."""
     return [
-        (float(p.gap), np.array(p.point_b, dtype=float), float(p.weight))
+        (float(p.gap), np.array(p.point_b, dtype=float), float(p.room))
         for p in places(a, b, np.asarray(R).tolist(), tuple(float(x) for x in c))
         if p.room > 0
     ]
@@ -157,52 +157,23 @@ def test_a_box_and_a_capsule_agree_with_a_search_along_the_core() -> None:
 
 BOX, DRUM, ROD = Box(0.1, 0.1, 0.1), Cylinder(0.1, 0.1), Capsule(0.05, 0.08)
 RESTING = {
-    "box on an equal box": (BOX, BOX, None, None, 0.2, 4),
-    "crossed beams": (Box(0.5, 0.03, 0.1), Box(0.03, 0.5, 0.1), None, None, 0.2, 4),
-    "cylinder on a box": (Box(0.2, 0.2, 0.1), DRUM, None, None, 0.2, 4),
-    "cylinder lying on a box": (Box(0.3, 0.3, 0.1), DRUM, LYING, None, 0.2, 2),
-    "cylinder on an equal one": (DRUM, DRUM, None, None, 0.2, 4),
-    "cylinder lying on a cylinder's end": (DRUM, Cylinder(0.05, 0.08), LYING, None, 0.15, 2),
-    "capsule on a box": (Box(0.3, 0.3, 0.1), ROD, LYING, None, 0.15, 2),
-    "capsule on a beam": (Box(0.3, 0.04, 0.1), ROD, LYING, None, 0.15, 2),
-    "capsule on a cylinder's end": (DRUM, ROD, LYING, None, 0.15, 2),
+    "box on an equal box": (BOX, BOX, None, None, 0.2),
+    "cylinder on a box": (Box(0.2, 0.2, 0.1), DRUM, None, None, 0.2),
+    "cylinder on an equal one": (DRUM, DRUM, None, None, 0.2),
+    "cylinder lying on a box": (Box(0.3, 0.3, 0.1), DRUM, LYING, None, 0.2),
+    "capsule on a box": (Box(0.3, 0.3, 0.1), ROD, LYING, None, 0.15),
 }
 
 
 @pytest.mark.parametrize("name", RESTING)
 def test_what_falls_tilted_comes_to_rest(name: str) -> None:
-    below, above, turn, under, height, bearing = RESTING[name]
+    below, above, turn, under, height = RESTING[name]
     tilted = Rotation.from_rotvec([0.02, 0.0 if turn else 0.01, 0.0]) * (turn or Rotation.identity())
-    result = on(below, above, (0, 0, height + 0.005), tilted, under, **PRESSING).simulate(0.6)
-    depth = (G / bearing / 1e6) ** (2 / 3)
-    # Where it has slid off the middle the places share unevenly, and it leans by a little.
-    assert result["body.position.z"][-1] == pytest.approx(height - depth, abs=0.02 * depth)
-    assert max(abs(result[f"body.angular_velocity.{c}"][-1]) for c in "xyz") < 1e-4
-    assert result.run.steps < 5000
-
-
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("other", [Box(0.08, 0.1, 0.2), Capsule(0.06, 0.12)])
-def test_elastic_collisions_keep_energy_and_momentum(other: Shape, seed: int) -> None:
-    rng, masses = np.random.default_rng(seed), {"p": 1.0, "q": 0.7}
-    system = bc.System("two", gravity=(0, 0, 0))
-    p = system.body("p", mass=1.0, inertia=(0.005, 0.006, 0.007))
-    q = system.body("q", mass=0.7, inertia=(0.004, 0.003, 0.005), at=(0.02, 0.03, 0.45))
-    system.free("fp", system.ground, p)
-    system.free("fq", system.ground, q)
-    turns = [Rotation.random(random_state=s).as_matrix() for s in (seed, seed + 99)]
-    sides = [p.shape(Box(0.1, 0.12, 0.15), (0, 0, 0), turns[0]), q.shape(other, (0, 0, 0), turns[1])]
-    system.contact("c", *sides, treatment="continuous", stiffness=1e6, exponent=1.0, law="hertz")
-    start = {
-        "fp": {"velocity": (0, 0, 0.5), "angular_velocity": rng.normal(size=3) * 2},
-        "fq": {"velocity": (0, 0, -0.8), "angular_velocity": rng.normal(size=3) * 2},
-    }
-    result = system.simulate(0.8, tolerance=1e-9, initial=start)
-    assert max(np.asarray(result[f"{f}.penetration"]).max() for f in system.forces) > 1e-5
-    energy = np.asarray(result["energy.total"])
-    assert np.ptp(energy) < 1e-6 * energy[0]
-    momentum = sum(m * np.array([result[f"{b}.velocity.{c}"] for c in "xyz"]) for b, m in masses.items())
-    assert np.ptp(momentum, axis=1).max() < 1e-7
+    result = on(below, above, (0, 0, height + 0.005), tilted, under, **PRESSING).simulate(0.6, tolerance=1e-6)
+    # It has sunk in by micrometres, and may still roll along its axis.
+    assert result["body.position.z"][-1] == pytest.approx(height, abs=3e-5)
+    assert result["c.normal_force"][-1] == pytest.approx(G, rel=1e-3)
+    assert np.linalg.norm(result["body.angular_velocity"][-1]) < 5e-3
 
 
 def sliding_over_an_edge(t: float) -> tuple[float, float, float]:
@@ -223,24 +194,65 @@ def sliding_over_an_edge(t: float) -> tuple[float, float, float]:
     return s * np.cos(f) + h * np.sin(f), h * np.cos(f) - s * np.sin(f), f
 
 
-@pytest.mark.parametrize("treatment", ["impulsive", "continuous"])
-def test_a_box_slides_over_an_edge_and_tips(treatment: str) -> None:
-    pressing = {"treatment": "continuous", "stiffness": 1e9, "restitution": 0.3}
-    rigid = treatment == "impulsive"
-    lower = 0.0 if rigid else (G / 4 / 1e9) ** (2 / 3)
-    system = on(
-        Box(0.3, 0.3, 0.1), BOX, (0.1, 0, 0.2 - lower), **({"restitution": 0.0} if rigid else pressing)
-    )
+def test_a_box_slides_over_an_edge_and_tips() -> None:
+    system = on(Box(0.3, 0.3, 0.1), BOX, (0.1, 0, 0.2), restitution=0.0)
     result = system.simulate(0.3, initial={"flight": {"velocity": (1, 0, 0)}}, output=31)
     x, z, _ = sliding_over_an_edge(0.1)
     # One of two boxes is taken narrower by 1e-7, here by 3e-8 m.
-    assert result["body.position.x"][-1] == pytest.approx(0.3 + x, abs=1e-7 if rigid else 1e-4)
-    assert result["body.position.z"][-1] == pytest.approx(0.1 + z, abs=1e-7 if rigid else 1e-4)
-    assert np.ptp(np.asarray(result["body.position.z"])[:20]) < (1e-9 if rigid else 1e-5)
-    if rigid:
-        # Corners over the edge at 0.1 s; from there on the edge bears where it crosses the box.
-        taken = [c.time for c in result.contact_changes if c.what == "release"]
-        np.testing.assert_allclose(taken, [0.1, 0.1, 0.2, 0.2], atol=1e-6)
+    assert result["body.position.x"][-1] == pytest.approx(0.3 + x, abs=1e-7)
+    assert result["body.position.z"][-1] == pytest.approx(0.1 + z, abs=1e-7)
+    assert np.ptp(np.asarray(result["body.position.z"])[:20]) < 1e-9
+    # Corners over the edge at 0.1 s; from there on the edge bears where it crosses the box.
+    taken = [c.time for c in result.contact_changes if c.what == "release"]
+    np.testing.assert_allclose(taken, [0.1, 0.1, 0.2, 0.2], atol=1e-6)
+
+
+@pytest.mark.parametrize("steps", [{}, {"impacts": "stepping", "step": 1e-3}])
+def test_edges_that_cross_strike(steps: dict) -> None:
+    """Two beams stand on an edge across each other: after the fall of 0.05 m it goes up at half the speed."""
+    edge = 0.1 * 2**0.5
+    turns = Rotation.from_rotvec([np.pi / 4, 0, 0]), Rotation.from_rotvec([0, np.pi / 4, 0])
+    below, above = Box(0.3, 0.1, 0.1), Box(0.1, 0.3, 0.1)
+    system = on(below, above, (0, 0, 2 * edge + 0.05), turns[1], turns[0], restitution=0.5)
+    result = system.simulate(0.15, output=3, **steps)
+    speed = (2 * G * 0.05) ** 0.5
+    left = 0.15 - speed / G
+    assert len(result.impacts) == 1
+    assert result["body.velocity.z"][-1] == pytest.approx(
+        0.5 * speed - G * left, abs=1e-6 if not steps else 0.01
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 6, 9])
+def test_rigid_boxes_that_tumble_stay_outside_each_other(seed: int) -> None:
+    """Among their impacts are those of edges that cross, which lie on no side."""
+    rng, halves = np.random.default_rng(seed), (np.array([0.1, 0.12, 0.15]), np.array([0.08, 0.1, 0.2]))
+    system = bc.System("two", gravity=(0, 0, 0))
+    shapes, start = [], {}
+    for k, name in enumerate("pq"):
+        turn = Rotation.random(random_state=seed + 99 * k).as_matrix()
+        body = system.body(
+            name, mass=1.0 - 0.3 * k, inertia=(0.005, 0.006, 0.007), at=(0, 0, 0.45 * k), rotation=turn
+        )
+        system.free(f"f{name}", system.ground, body)
+        shapes.append(body.shape(Box(*halves[k])))
+        start[f"f{name}"] = {"velocity": (0, 0, 0.5 - 1.3 * k), "angular_velocity": rng.normal(size=3) * 2}
+    system.contact("c", *shapes, restitution=1.0)
+    result = system.simulate(0.8, initial=start, output=20, tolerance=1e-8)
+    assert len(result.impacts) > 1
+    energy = np.asarray(result["energy.total"])
+    assert np.ptp(energy) < 1e-7 * energy[0]
+    for t in range(len(result)):
+        rows = np.vstack(
+            [
+                half_spaces(half, result[f"{name}.rotation"][t], result[f"{name}.position"][t])
+                for half, name in zip(halves, "pq", strict=True)
+            ]
+        )
+        # The largest ball in both; negative where there is none.
+        room = -linprog([0, 0, 0, -1], np.column_stack([rows[:, :3], np.ones(12)]), -rows[:, 3],
+                        bounds=[(None, None)] * 4).fun  # fmt: skip
+        assert room < 1e-6
 
 
 def block(lean: float, **contact) -> bc.System:
@@ -299,7 +311,7 @@ def test_a_stack_of_boxes_stands(treatment: str) -> None:
 
 @pytest.mark.parametrize("name", ["capsule on a box", "box on an equal box"])
 def test_what_falls_tilted_comes_to_rest_by_impacts(name: str) -> None:
-    below, above, turn, under, height, _ = RESTING[name]
+    below, above, turn, under, height = RESTING[name]
     tilted = Rotation.from_rotvec([0.02, 0.0 if turn else 0.01, 0.0]) * (turn or Rotation.identity())
     system = on(below, above, (0, 0, height + 0.005), tilted, under, restitution=0.3, friction=0.3)
     result = system.simulate(0.3, output=4)
@@ -317,9 +329,10 @@ def test_what_stands_on_a_rim_strikes_in_a_patch() -> None:
     assert len(on(DRUM, ROD, (0, 0, 1)).contacts) == 1
 
 
-@pytest.mark.parametrize(("other", "places"), [(ROD, 3), (DRUM, 13), (BOX, 12)])
-def test_files_carry_whole_shapes_and_their_places(other: Shape, places: int) -> None:
+@pytest.mark.parametrize("other", [ROD, DRUM, BOX])
+def test_laws_at_points_say_what_flat_sides_take(other: Shape) -> None:
+    for law in ({"stiffness": 1e6}, {"law": "hertz", "young": 1e8}, {"method": "points"}):
+        with pytest.raises(ModelError, match=r"may touch along sides, lines and rims.*law='foundation'"):
+            on(BOX, other, (0, 0, 1), treatment="continuous", **law)
     system = on(BOX, other, (0, 0, 1), **PRESSING)
-    again = loads(dumps(system))
-    assert len(again.forces) == len(system.forces) == places
-    assert dumps(again) == dumps(system)
+    assert dumps(loads(dumps(system))) == dumps(system)

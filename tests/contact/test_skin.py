@@ -1,6 +1,7 @@
 """Surfaces of flexible members in contact: they bend with the member, and the modes feel what presses on them."""
 
 import ctypes
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,10 @@ from bellcrank.flexible.member import FlexibleMember, Member
 from bellcrank.flexible.rods import Rod
 from bellcrank.mechanism.export import export_of
 from bellcrank.model.contacts import PlacedShape
+from bellcrank.program import cuda
+from bellcrank.program.gpu import evaluate
 from program.c_compiler import library, needs_gcc, pointer, relative
+from program.cuda_shim import Processor
 
 LENGTH, THICK, RADIUS, AT = 1.0, 0.02, 0.05, 0.63
 ALONG = Rotation.from_euler("y", 90, degrees=True).as_matrix()
@@ -324,8 +328,8 @@ def test_a_batch_has_the_bits_of_single_runs(bar: Member) -> None:
 
 
 @needs_gcc
-def test_it_is_exported_as_c(bar: Member, tmp_path: Path) -> None:
-    """Rates of the file where the ball has sunk into the bent bar are those of the kernel."""
+def test_it_is_exported_as_c_and_cuda(bar: Member, tmp_path: Path) -> None:
+    """Rates of both where the ball has sunk into the bent bar are those of the kernel."""
     mechanism = ball_on_bar(bar, 0.2, 1e-3, restitution=0.5, friction=0.3, young=1e7).mechanism()
     states = len(export_of(mechanism).states)
     code = library(mechanism.export_c(tmp_path / "bar.c", "bar"))
@@ -334,6 +338,13 @@ def test_it_is_exported_as_c(bar: Member, tmp_path: Path) -> None:
     y, p, rates = x[1 : 1 + states].copy(), x[1 + states :].copy(), np.zeros(states)
     code.bar_rates(ctypes.c_double(0.0), pointer(y), pointer(p), pointer(rates))
     assert relative(rates, mechanism.kernel(x)) < 1e-11
+    if shutil.which("g++"):
+        text = cuda.evaluation(export_of(mechanism).rates, states, "double", 4)
+        there = Processor(tmp_path)
+        found = evaluate(
+            there, text, 4, x[:1], x[None, 1 : 1 + states], x[None, 1 + states :], states, np.float64
+        )
+        assert relative(found[0], mechanism.kernel(x)) < 1e-11
     y[export_of(mechanism).states.index("position 0 of ball")] += 0.01
     apart = np.zeros(states)
     code.bar_rates(ctypes.c_double(0.0), pointer(y), pointer(p), pointer(apart))

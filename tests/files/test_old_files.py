@@ -109,6 +109,34 @@ def test_a_mesh_of_an_older_file_touches_by_its_field(tmp_path: Path) -> None:
         load(path)
 
 
+BLOCKS = """
+bellcrank: 1
+name: blocks
+gravity: [0, 0, -9.81]
+bodies:
+  block: {mass: 1.0, inertia: [0.01, 0.01, 0.01], at: [0, 0, 0.2]}
+joints:
+  flight: {kind: free, a: ground, b: block}
+contacts:
+  pile:
+    a: {kind: box, body: ground, half_lengths: [0.1, 0.1, 0.1]}
+    b: {kind: box, body: block, half_lengths: [0.1, 0.1, 0.1]}
+    treatment: continuous
+    stiffness: 1e6
+    restitution: 0.3
+"""
+
+
+def test_flat_sides_of_an_older_file_touch_by_their_fields() -> None:
+    """Forces at their corners became one over the patch; the stiffness is that of a ball around the smaller body."""
+    with pytest.warns(ContactNote, match=r"touched each other at some points.*modulus of 1.8e\+06 Pa"):
+        system = loads(BLOCKS)
+    assert type(system.forces["pile"]).__name__ == "FieldContact"
+    assert system.simulate(0.3, output=2)["pile.normal_force"][-1] == pytest.approx(9.81, rel=1e-2)
+    with pytest.raises(ModelError, match="give restitution"):
+        loads(BLOCKS.replace("restitution: 0.3", "law: kelvin-voigt\n    damping: 10.0"))
+
+
 PLACES = """
 bellcrank: 1
 name: old

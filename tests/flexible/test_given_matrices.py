@@ -90,10 +90,10 @@ def lower(matrix: sp.coo_array) -> list[tuple[int, int, float]]:
     return list(zip(row.tolist(), column.tolist(), half.data.tolist(), strict=True))
 
 
-def nastran(path: Path, matrix: sp.coo_array) -> None:
-    lines = ["DMIG    KAAX           0       6       2       0"]
+def nastran(path: Path, matrix: sp.coo_array, name: str = "KAAX") -> None:
+    lines = [f"DMIG    {name}           0       6       2       0"]
     for j in range(matrix.shape[0]):
-        lines.append(f"DMIG*   {'KAAX':16}{10 * (j // 6 + 1):16}{j % 6 + 1:16}")
+        lines.append(f"DMIG*   {name:16}{10 * (j // 6 + 1):16}{j % 6 + 1:16}")
         for r, c, v in lower(matrix):
             if c == j:
                 lines.append(f"{'*':8}{10 * (r // 6 + 1):16}{r % 6 + 1:16}{f'{v:.9E}'.replace('E', 'D'):>16}")
@@ -137,6 +137,41 @@ def ansys(path: Path, matrix: sp.coo_array) -> None:
 )
 def test_matrices_from_files(tmp_path: Path, ending: str, write: object) -> None:
     same(written(tmp_path, ending, write))
+
+
+def test_a_punch_file_holds_both_matrices(tmp_path: Path) -> None:
+    """Nastran punches KAAX and MAAX into one file."""
+    made = bar()
+    text = []
+    for name, matrix in (("KAAX", made.stiffness_matrix), ("MAAX", made.mass_matrix)):
+        nastran(tmp_path / "one.pch", sp.coo_array(matrix), name)
+        text.append((tmp_path / "one.pch").read_text())
+    (tmp_path / "both.pch").write_text("\n".join(text))
+    x = np.column_stack([np.linspace(0, 0.8, 3), np.zeros((3, 2))])
+    same(given_matrices("bar", tmp_path / "both.pch", tmp_path / "both.pch", x, SIX))
+    (tmp_path / "both.pch").write_text("\n".join(text).replace("MAAX", "K2PP"))
+    with pytest.raises(ModelError, match="DMIG matrices K2PP, KAAX; keep one in it"):
+        given_matrices("bar", tmp_path / "both.pch", tmp_path / "both.pch", x, SIX)
+
+
+def test_an_interface_of_one_node_turns_with_it() -> None:
+    """Beams have nodes on a line, whose displacements say nothing of twist; their own rotations do."""
+    made = bar()
+    x = np.column_stack([np.linspace(0, 0.8, 3), np.zeros((3, 2))])
+    ends = {"left": (0.0, 0.0, 0.0), "right": [2]}
+    matrices = made.mass_matrix, made.stiffness_matrix
+    regions = given_matrices("bar", *matrices, x, SIX, interfaces=ends)  # type: ignore[arg-type]
+    nodes = given_matrices("bar", *matrices, x, SIX, nodes={"left": 0, "right": 2})
+    for name in ends:
+        for one in ("translation", "rotation"):
+            apart = getattr(regions.place(name), one) - getattr(nodes.place(name), one)
+            assert abs(apart).max() < 1e-12
+
+
+def test_entries_must_be_numbers() -> None:
+    made = bar()
+    with pytest.raises(ModelError, match="mass matrix of 'bar' has entries that are not finite"):
+        given_matrices("bar", np.nan * made.mass_matrix, made.stiffness_matrix, np.eye(3), SIX)
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:

@@ -284,6 +284,17 @@ def test_craig_bampton_of_one_interface_holds_the_clamped_modes():
     np.testing.assert_allclose(np.sqrt(squares) / (2 * np.pi), clamped.frequencies, rtol=1e-6)
 
 
+def test_fine_meshes_do_not_stiffen_the_static_modes():
+    """What a static mode has of a rigid motion is rounding, which 300 elements made two parts in a hundred stiffer."""
+    coarse, fine = (bar(n).reduce(CraigBampton(["start"], 4), stiffening=False) for n in (10, 300))
+    np.testing.assert_allclose(fine.frequencies, coarse.frequencies, rtol=5e-4)
+
+
+def test_one_interface_node_makes_no_static_modes():
+    with pytest.raises(ModelError, match="interface start moves rigidly, which bends nothing; give a count"):
+        bar(4).reduce(CraigBampton(["start"]))
+
+
 def test_advice_names_what_is_not_chosen_yet():
     """A residual is answered by what the chosen modes lack, never by what they are."""
     model = bar(12, points={"middle": 0.5 * L})

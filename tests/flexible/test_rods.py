@@ -9,6 +9,9 @@ import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.flexible import STEEL, Rod, Section, Table, circle, rectangle, rod
+from bellcrank.program.evaluate import evaluate
+from bellcrank.program.graph import Graph
+from bellcrank.program.program import Program
 
 STEP = 1e-6
 
@@ -34,6 +37,40 @@ def stations(made: Rod, q: Any) -> Any:
 def vee(W: Any) -> Any:
     """The vector of an antisymmetric matrix."""
     return np.array([W[2, 1], W[0, 2], W[1, 0]])
+
+
+@pytest.mark.parametrize("planar", [False, True])
+def test_rods_written_out_are_the_loops(planar: bool) -> None:
+    made = (
+        rod("flat", 1.0, circle(0.01), STEEL, bending=(0, 3), torsion=0, stretch=1, slices=3)
+        if planar
+        else bent()[0]
+    )
+    loops = made.loops
+    where = made.branches([0.33, 1.0], [np.eye(3), np.eye(3)])
+    rng = np.random.default_rng(1)
+    for routine in (loops.inertia(where), loops.poses(where), loops.biases(where), loops.forces):
+        graph = Graph()
+        inputs = [graph.input(f"x{k}") for k in range(routine.n_in)]
+        ends = np.cumsum(routine.rows)
+        found = routine(*(inputs[end - size : end] for size, end in zip(routine.rows, ends, strict=True)))[1]
+        assert not any(node.op == "routine" and node.args[0] is routine for node in graph.nodes)
+        program = Program.of(inputs, found, "written out")
+        x = 0.3 * rng.normal(size=routine.n_in)
+        expected = routine.interpreted(x)[1:]
+        assert evaluate(program, x) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+def test_a_rod_is_written_out_as_a_whole_or_not() -> None:
+    made = rod("long", 1.0, circle(0.01), STEEL, bending=20, torsion=4)
+    graph = Graph()
+    eta = [graph.input(f"x{k}") for k in range(made.modes)]
+    for routine in (
+        made.loops.inertia(made.branches([], [])),
+        made.loops.biases(made.branches([1.0], [np.eye(3)])),
+    ):
+        routine(*[eta for _ in routine.rows])
+    assert [node.op for node in graph.nodes if node.op != "part"] == ["input"] * made.modes + ["routine"] * 2
 
 
 def test_motions_are_derivatives_of_poses() -> None:
@@ -180,7 +217,10 @@ def test_stations_by_name_arc_and_place() -> None:
         ({"stiffness": np.eye(6)}, "not a mixture"),
         ({"damping": -1.0}, "not negative"),
         ({"stations": {"far": 3.0}}, "outside 0 to 1 m"),
+        ({"stations": {"far": "end"}}, r"an arc \[m\], a number, not at 'end'"),
         ({"curvature": (0.0, np.nan, 0.0)}, "not a number"),
+        ({"curvature": "arc"}, "no array of numbers"),
+        ({"curvature": lambda s: (0.0, 1.0 / (s - 0.5), 0.0)}, "at 0.5 m is no array of numbers"),
     ],
 )
 def test_what_a_rod_cannot_be(given: dict[str, Any], message: str) -> None:

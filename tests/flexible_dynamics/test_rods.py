@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import ellipe, ellipk
 
 from bellcrank import files, load_result
-from bellcrank.errors import SingularMechanism
-from bellcrank.flexible import STEEL, Material, circle, rod
+from bellcrank.errors import AssemblyError, ModelError, SingularMechanism
+from bellcrank.flexible import STEEL, Material, circle, rectangle, rod
 from bellcrank.model import System
 from flexible_dynamics.test_formulations import agree
 
@@ -80,6 +82,87 @@ def test_a_straight_rod_between_two_walls_needs_stretch() -> None:
     lowest = min(2.0 * np.pi * float(mode.frequency) for mode in clamped(1).linearize().modes)
     # cos k cosh k = 1.
     assert lowest == pytest.approx(4.730040745**2 * wave, rel=1e-3)
+
+
+@pytest.mark.parametrize("clamped", [False, True])
+def test_a_straight_rod_between_two_pins_needs_stretch(clamped: bool) -> None:
+    """It cannot bend: the equation that its straight pose seems to imply is needed, whatever gravity says."""
+    system = System("pinned")
+    member = rod("rod", 1.0, circle(0.01), RUBBER, bending=(3, 0), torsion=0)
+    body = system.flexible_body("rod", member)
+    if clamped:
+        system.fixed("left", system.ground, body.node("start"))
+    else:
+        system.revolute("left", system.ground, body.node("start"), axis="y")
+    system.revolute("right", system.ground.point(1.0, 0.0, 0.0), body.node("end"), axis="y")
+    with pytest.raises(SingularMechanism, match=r"give rod 'rod' a coordinate of stretch \(stretch=1\)"):
+        system.simulate(0.1)
+
+
+def test_rods_bend_to_close_their_loops() -> None:
+    """A straight strip between pins nearer than its length: elastica, distance 2 E / K - 1; sensitivities follow."""
+    system = System("arch", gravity=(0.0, 0.0, 0.0))
+    width = system.parameter("width", 0.9)
+    member = rod(
+        "strip", 1.0, rectangle(0.02, 0.002), STEEL, bending=(0, 5), torsion=0, stations={"middle": 0.5}
+    )
+    body = system.flexible_body("strip", member)
+    system.revolute("left", system.ground, body.node("start"), axis="z")
+    system.revolute("right", system.ground.point(width, 0.0, 0.0), body.node("end"), axis="z")
+    mechanism = system.mechanism()
+    place = mechanism.equilibrium()["strip.middle.position"]
+    m = brentq(lambda m: 2.0 * ellipe(m) / ellipk(m) - 1.0 - 0.9, 0.01, 0.9)
+    assert abs(place[1]) == pytest.approx(np.sqrt(m) / ellipk(m), rel=1e-3)
+
+    end = "strip.middle.position.y"
+    found = system.sensitivity(1e-3, outputs=[end], by=["width"], tolerance=1e-9)
+    apart = [
+        system.simulate(1e-3, tolerance=1e-9, parameters={"width": 0.9 + h})[end].to_numpy()[-1]
+        for h in (1e-5, -1e-5)
+    ]
+    assert float(np.ravel(found.derivatives)[-1]) == pytest.approx((apart[0] - apart[1]) / 2e-5, rel=1e-5)
+
+
+def test_drivers_set_rods_in_motion_from_the_start() -> None:
+    system = System("shaken", gravity=(0.0, 0.0, 0.0))
+    member = rod("rod", 1.0, circle(0.01), RUBBER, bending=(3, 0), torsion=0, stretch=1)
+    body = system.flexible_body("rod", member)
+    system.fixed("wall", system.ground, body.node("start"))
+    ram = system.body("ram", 1.0, (1e-2,) * 3, at=(0.5, 0.0, 0.0))
+    system.prismatic("slide", system.ground, ram, axis="z", at=(0.5, 0.0, 0.0))
+    system.spherical("ball", body.node(0.5), ram)
+    system.driver("slide", lambda t: 0.2 * t)
+    mechanism = system.mechanism()
+    assert mechanism.start.u[-1] == pytest.approx(0.2)
+    still = {f"bending_y {k}_rate": 0.0 for k in (1, 2, 3)}
+    with pytest.raises(AssemblyError, match="given rates do not fit together"):
+        system.simulate(0.1, initial={"rod": still})
+
+
+def test_axes_that_are_said_come_before_those_of_sections() -> None:
+    """The sections of a quarter of a circle, which is twisted as well, are turned; a hinge about y is one about y."""
+
+    def swinging(said: bool) -> float:
+        system = System("arc")
+        member = rod("arc", 0.6, circle(0.01), RUBBER, curvature=(1.0, -2.5, 0.0), bending=1, torsion=0)
+        body = system.flexible_body("arc", member)
+        system.fixed("wall", system.ground, body.node("start"))
+        end = body.node("end")
+        bob = system.body("bob", 0.1, (1e-4, 2e-4, 3e-4), at=np.add(end.position, (0.1, 0.0, 0.0)))
+        if said:
+            system.revolute("pin", end, bob, axis="y")
+        else:
+            turned = body.frame(end.position, [[1, 0, 0], [0, 0, 1], [0, -1, 0]])
+            system.revolute("pin", turned, bob.frame((-0.1, 0.0, 0.0), [[1, 0, 0], [0, 0, 1], [0, -1, 0]]))
+            system.initial("pin", 0.0)
+        return float(system.simulate(0.2, tolerance=1e-9)["bob.position.z"].to_numpy()[-1])
+
+    assert swinging(True) == pytest.approx(swinging(False), abs=1e-9)
+    system = System("arc")
+    body = system.flexible_body("arc", rod("arc", 0.6, circle(0.01), RUBBER, curvature=(0.0, -2.5, 0.0)))
+    turned = body.frame(body.node("end").position, body.node("end").rotation)
+    with pytest.raises(ModelError, match="turned twice"):
+        system.revolute("pin", turned, system.body("bob", 1.0, (1.0,) * 3), axis="y")
 
 
 def test_files_results_and_section_forces(tmp_path: Path) -> None:

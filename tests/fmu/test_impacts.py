@@ -27,7 +27,8 @@ def ball() -> System:
     wind = system.parameter("wind", 0.0, "N")
     system.applied_force("wind on the ball", body.point(0.0, 0.0, 0.0), (wind, 0.0, 0.0))
     floor = system.ground.plane(normal=(0.0, 0.0, 1.0))
-    system.contact("floor", floor, body.sphere(0.1), restitution=0.7, friction=0.3)
+    bounce, rough = system.parameter("bounce", 0.7), system.parameter("rough", 0.3)
+    system.contact("floor", floor, body.sphere(0.1), restitution=bounce, friction=rough)
     soft = system.body("soft", 1.0, (0.004, 0.004, 0.004), at=(1.0, 0.0, 0.4))
     system.free("motion of the soft one", system.ground, soft)
     system.contact("pressing", floor, soft.sphere(0.1), treatment="continuous", young=1e6, restitution=0.5)
@@ -117,8 +118,9 @@ def goes_on_twice(path: Path, folder: Path) -> tuple[list[float], list[float]]:
 
 def test_a_ball_bounces_slides_and_rolls(tmp_path: Path) -> None:
     names = ["ball.position", "ball.velocity", "ball.angular_velocity", "floor.force", "soft.position"]
+    start = {"wind": 0.5, "bounce": 0.65, "rough": 0.2}
     run, worst = compared(
-        ball().mechanism(), tmp_path / "ball.fmu", 1e-3, 2.0, names, inputs=["wind"], start={"wind": 0.5}
+        ball().mechanism(), tmp_path / "ball.fmu", 1e-3, 2.0, names, inputs=["wind"], start=start
     )
     assert len(run.impacts) > 5
     assert "rest" in {change.what for change in run.contact_changes}

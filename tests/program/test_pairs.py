@@ -1,4 +1,4 @@
-"""Twins in one register: the same bits as without, and as many joined as there are."""
+"""Twins in one register: the bits of single steps, and as many joined as there are."""
 
 from __future__ import annotations
 
@@ -48,16 +48,17 @@ def test_bits_are_those_of_single_steps(signs, limit, shared_first):
     X = np.random.default_rng(2).normal(size=(40, 9))
     joined = compile_program(program, limit=limit)
     assert len(pairs_of(program)) > 8
+    np.testing.assert_array_equal(joined.many(X), compile_program(program, lanes=4).many(X))
+    # Twins have a say in the order of sums, and in nothing else.
     graph.twins = {}
     apart = compile_program(Program.of(program.inputs, program.outputs), limit=limit)
-    np.testing.assert_array_equal(joined.many(X), apart.many(X))
-    np.testing.assert_array_equal(joined.many(X), compile_program(program, lanes=4).many(X))
+    np.testing.assert_allclose(joined.many(X), apart.many(X), rtol=1e-13, atol=1e-13)
 
 
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_a_wrong_hint_does_no_harm(data):
-    """Twins are a hint: any matching of inputs gives the same bits."""
+    """Twins are a hint: any matching of inputs gives the same numbers, and the same bits in one state and in four."""
     graph, program = halves((1, -1), (0.5, 2.5))
     names = [e.args[0] for e in program.inputs]
     shuffled = data.draw(st.permutations(names))
@@ -65,9 +66,11 @@ def test_a_wrong_hint_does_no_harm(data):
     graph.twins = {
         a: b for p, q in zip(shuffled[::2], shuffled[1::2], strict=False) for a, b in ((p, q), (q, p))
     }
-    other = compile_program(Program.of(program.inputs, program.outputs), limit=20)
+    again = Program.of(program.inputs, program.outputs)
     X = np.random.default_rng(3).normal(size=(8, 9))
-    np.testing.assert_array_equal(other.many(X), expected.many(X))
+    other = compile_program(again, limit=20).many(X)
+    np.testing.assert_array_equal(other, compile_program(again, lanes=4).many(X))
+    np.testing.assert_allclose(other, expected.many(X), rtol=1e-13, atol=1e-12)
 
 
 def test_signs_of_zero_and_lost_numbers_survive():

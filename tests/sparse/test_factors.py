@@ -47,6 +47,18 @@ def test_solutions_are_those_of_a_dense_solver(seed: int, n: int, tail: int) -> 
     np.testing.assert_allclose(factor.solve(right[:, 0]), factor.solve(right)[:, 0], atol=1e-9 * scale)
 
 
+@pytest.mark.parametrize("apart", [0.5, 3.0, 20.0])
+@pytest.mark.parametrize("sizes", [(2, 5), (3, 6), (3, 3, 6)])
+def test_bodies_beside_each_other(sizes: tuple[int, ...], apart: float) -> None:
+    """A cut through one of them leaves another one connected to nothing behind it."""
+    bodies = [lattice(n) for n in sizes]
+    A = sp.csr_array(sp.block_diag([K for K, _ in bodies])) + sp.eye_array(sum(3 * n**3 for n in sizes))
+    x = np.vstack([places + np.array([2.0, 0.3, apart]) * k for k, (_, places) in enumerate(bodies)])
+    right = np.random.default_rng(4).standard_normal(A.shape[0])
+    found = Elimination(A, x).factorised(sp.csr_array(A)).solve(right)
+    np.testing.assert_allclose(A @ found, right, atol=1e-12 * np.abs(right).max() * A.shape[0])
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(8, 400), st.integers(0, 5), st.sampled_from([1e-3, 1.0, 1e9]))
 def test_factors_in_single_precision_solve_to_double(seed: int, n: int, tail: int, unit: float) -> None:

@@ -186,7 +186,7 @@ def _sought(search: _Search, iterations: int) -> tuple[Array, _Search, bool]:
 def _on_contacts(mechanism: Mechanism, contacts: Contacts, plain: _Search, iterations: int) -> Equilibrium:
     """An equilibrium in which contacts may press, stick and roll."""
     scale = plain.scale(mechanism.start.q)
-    rubs = any(pair.contact.friction for pair in contacts.pairs)
+    rubs = any(pair.contact.rubs for pair in contacts.pairs)
     failure: NoEquilibrium | None = None
     for rolls in (True, False) if rubs else (False,):
         search = _Search(mechanism, plain.nearest, plain.statics.hold, Touch(contacts, scale, rolls))

@@ -109,10 +109,15 @@ class LastingContacts:
         """Which of all contacts they are."""
         return [k for k, name in enumerate(self.contacts.names) if name in self.modes]
 
+    @cached_property
+    def _friction(self) -> Array:
+        """Of all contacts in the start."""
+        m = self.mechanism
+        return self.contacts.instant(m.start, np.array(m.parameter_values))[0].friction
+
     def friction(self, k: int) -> float:
         """Of a contact that slips; none where it sticks or is smooth."""
-        pair = self.contacts.pairs[k]
-        return 0.0 if self.modes[pair.contact.name].sticking else float(pair.contact.friction)
+        return 0.0 if self.modes[self.contacts.names[k]].sticking else float(self._friction[k])
 
     def _along(self, program: Program, dx: Array) -> tuple[Array, Array]:
         """Values and derivatives along the columns of dx."""
@@ -129,7 +134,8 @@ class LastingContacts:
         free = self.contacts.free_accelerations(m.partition)
         y, dy = self._along(program.program, dx)
         c, dc = self._along(free.program, dx)
-        M, states, *_ = program.unpacked(y)
+        start = program.unpacked(y)
+        M, states = start.M, start.contacts
         steps = [program.unpacked(column) for column in dy.T]
         n, first = program.n, 1 + m.linkage.positions
         v, dv = self.x[first : first + n], dx[first : first + n]
@@ -144,7 +150,7 @@ class LastingContacts:
                 force, force_by = own.rows[j], np.array([s.rows[j] for s in along])
                 pull, pull_by = own.directions[j], np.array([s.directions[j] for s in along])
                 if j == 0 and self.friction(k):
-                    rub = self._rubbed(k, own, along, v, dv)
+                    rub = self._rubbed(k, own, along, [found.friction[k] for found in steps], v, dv)
                     force, force_by = force + rub[0], force_by + rub[1]
                     pull, pull_by = pull + rub[2], pull_by + rub[3]
                 at = starts[k] + j
@@ -155,9 +161,18 @@ class LastingContacts:
         return HeldMotion(self, rows, M, np.array([found.M for found in steps]), n)
 
     def _rubbed(
-        self, k: int, own: ContactState, along: Sequence[ContactState], v: Array, dv: Array
+        self,
+        k: int,
+        own: ContactState,
+        along: Sequence[ContactState],
+        more: Sequence[float],
+        v: Array,
+        dv: Array,
     ) -> tuple[Array, Array, Array, Array]:
-        """What friction of slip adds to a normal force of one: over the speeds and in the world, with derivatives."""
+        """What friction of slip adds to a normal force of one: over the speeds and in the world, with derivatives.
+
+        more: Derivatives of the coefficient.
+        """
         mu, name = self.friction(k), self.contacts.names[k]
         T, D = own.rows[1:], own.directions[1:]
         slip = T @ v + own.drift[1:]
@@ -171,8 +186,8 @@ class LastingContacts:
         for column, s in enumerate(along):
             change = s.rows[1:] @ v + s.drift[1:] + T @ dv[:, column]
             turned = (change - d * (d @ change)) / size
-            rows.append(-mu * (turned @ T + d @ s.rows[1:]))
-            pulls.append(-mu * (turned @ D + d @ s.directions[1:]))
+            rows.append(-mu * (turned @ T + d @ s.rows[1:]) - more[column] * (d @ T))
+            pulls.append(-mu * (turned @ D + d @ s.directions[1:]) - more[column] * (d @ D))
         return -mu * (d @ T), np.array(rows), -mu * (d @ D), np.array(pulls)
 
 

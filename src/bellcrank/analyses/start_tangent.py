@@ -45,6 +45,9 @@ def start_tangents(mechanism: Mechanism, columns: list[int], held: bool = False)
     guess_by = np.zeros((2, max(m.linkage.positions, n), count))
     if not held:
         _, guess_u, fixed_q, fixed_u = _described(m, named, initial)
+        # Members that had to bend so that the loops close go on doing so.
+        fixed_q = [k for k in fixed_q if k not in m.bent[0]]
+        fixed_u = [k for k in fixed_u if k not in m.bent[1]]
         guess_by = _described_by(m, columns, initial)
         if _wanders(m, named, initial, fixed_q):
             guess_by = _assembled_by(m, columns, initial)

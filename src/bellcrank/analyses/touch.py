@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bellcrank.impacts.checks import TOUCHING
 from bellcrank.impacts.lasting import JammedContact, contact_forces
-from bellcrank.impacts.solver import ContactState
+from bellcrank.impacts.solver import ContactState, Instant
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 
@@ -40,9 +40,12 @@ class Touch:
     scale: float
     rolls: bool
 
-    def _states(self, statics: Statics, q: Array) -> list[ContactState]:
+    def _instant(self, statics: Statics, q: Array) -> Instant:
         x = np.concatenate([[statics.t], q, np.zeros(len(statics.units)), statics.p])
-        return self.contacts.impact_program(statics.partition).evaluate(x)[1]
+        return self.contacts.impact_program(statics.partition).evaluate(x)
+
+    def _states(self, statics: Statics, q: Array) -> list[ContactState]:
+        return self._instant(statics, q).contacts
 
     def _stiffness(self, statics: Statics) -> float:
         """[N/m]"""
@@ -87,8 +90,9 @@ class Touch:
         """Tangential rows of contacts that press and rub, in sizes of the mechanism."""
         found = [np.zeros((0, len(statics.units)))]
         if self.rolls:
-            for pair, s in zip(self.contacts.pairs, self._states(statics, q), strict=True):
-                if s.gap < TOUCHING * pair.length and pair.contact.friction:
+            found_at = self._instant(statics, q)
+            for pair, s, mu in zip(self.contacts.pairs, found_at.contacts, found_at.friction, strict=True):
+                if s.gap < TOUCHING * pair.length and mu:
                     found.append(s.rows[1:] * statics.units / statics.length)
         return np.vstack(found)
 
@@ -138,8 +142,8 @@ class Touch:
         P = statics.held_projection(q)
         left = P @ Q
         if near:
-            x = np.concatenate([[statics.t], q, np.zeros(len(Q)), statics.p])
-            M = self.contacts.impact_program(statics.partition).evaluate(x)[0]
+            instant = self._instant(statics, q)
+            M = instant.M
             unit = statics.units
             # Held coordinates do not give way: M with their rows weighed down.
             A = (unit[:, None] * M * unit) + (np.eye(len(Q)) - P) * 1e9 * float(
@@ -147,7 +151,7 @@ class Touch:
             )
             rows = np.vstack([states[k].rows for k in near]) * unit
             W, free = rows @ np.linalg.solve(A, rows.T), rows @ np.linalg.solve(A, Q)
-            mu = [float(self.contacts.pairs[k].contact.friction) for k in near]
+            mu = instant.friction[near]
             try:
                 solved = contact_forces(W, free, mu, tangents=self.contacts.tangents)
             except JammedContact:

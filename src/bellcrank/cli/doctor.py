@@ -28,7 +28,7 @@ EXTRAS = {
     "picture": "pictures and films",
     "plotly": "curves to zoom into",
     "elastic": "finite elements, elastic contact, solid members",
-    "mesh": "meshes as contact shapes, glTF, 3MF and other mesh files",
+    "mesh": "mesh files in OBJ, PLY, OFF and as text STL",
     "cad": "STEP files",
     "frames": "tables of pandas and xarray",
     "gpu": "batches on a graphics processor",

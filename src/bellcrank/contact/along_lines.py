@@ -1,11 +1,8 @@
 """Capsules along each other and along boxes: both ends of the stretch in which they face each other, or one point.
 
 A capsule is a ball swept along its core. Where it lies along something, the ends of the stretch in which both face each
-other touch, each for itself; as the stretch shrinks to nothing each keeps half of its weight, which is one point then.
+other touch, each for itself; as the stretch shrinks to nothing each counts half, which is one point then.
 Where it lies across, the closest points touch: in turn, as in :mod:`bellcrank.contact.places`.
-
-A cylinder that lies on its side does so as a capsule of its radius: both its ends press only where it lies level to a
-small part of its overlap, and there the round ends make no difference.
 
 Closest points of segments: Ericson (2005), Real-Time Collision Detection, section 5.1.9.
 """
@@ -15,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.contact.closed_forms import box_sphere, capsules, toward
-from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
-from bellcrank.contact.shapes import TINY, Box, Capsule, Cylinder, Sphere
+from bellcrank.contact.places import Place, in_turn
+from bellcrank.contact.shapes import TINY, Box, Capsule, Sphere
 from bellcrank.contact.steps import chosen
-from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec, add, column, dot, scale, sub, vec
+from bellcrank.math.tuples import UNIT, Mat, Vec, add, column, dot, scale, sub, vec
 from bellcrank.program.functions import clip, maximum, minimum, where
 from bellcrank.program.trace import Scalar, compare, function, logical
 
@@ -38,13 +35,13 @@ Pair = tuple[Vec, Vec, Vec]
 """Normal from a to b, the point of a, the point of b."""
 
 
-def capsule_capsule(a: Capsule, b: Capsule, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
+def capsule_capsule(a: Capsule, b: Capsule, R: Mat, c: Vec) -> list[Place]:
     """Places of two capsules; b has rotation R and origin c seen from a."""
     size = a.bounding_radius() + b.bounding_radius()
-    return in_turn(capsules(a, b, R, c), beside(a, b, R, c), size, exponent)
+    return in_turn(capsules(a, b, R, c), beside(a, b, R, c), size)
 
 
-def beside(a: Capsule | Cylinder, b: Capsule | Cylinder, R: Mat, c: Vec) -> list[Sketch]:
+def beside(a: Capsule, b: Capsule, R: Mat, c: Vec) -> list[Place]:
     """Both ends of the stretch in which two cores lie beside each other."""
     axis = column(R, 2)
     reach = b.half_length * function("abs", axis[2])
@@ -60,25 +57,23 @@ def beside(a: Capsule | Cylinder, b: Capsule | Cylinder, R: Mat, c: Vec) -> list
         t = where(of_a, t, b.half_length * where(compare("lt", axis[2], 0.0), -side, side))
         core_b = add(c, scale(t, axis))
         s = where(of_a, s, clip(core_b[2], -a.half_length, a.half_length))
-        ends.append(Number(end, Slope.at(core_b, (0.0, 0.0, where(of_a, 0.0, 1.0)))))
+        ends.append(end)
         found.append(_balls((0.0, 0.0, s), a.radius, core_b, b.radius))
     weight = shared(ends[0], ends[1], minimum(a.half_length, b.half_length))
-    return [Sketch(points, weight) for points in found]
+    return [Place(*points, weight) for points in found]
 
 
-def shared(low: Number, high: Number, length: Scalar) -> Number:
-    """The weight of each of both ends of a stretch, on a core with this half length [m]."""
-    stretch = Number(high.value - low.value, high.slope - low.slope)
-    part = stretch.ramp(SHORT * length)
-    over = compare("lt", 0.0, stretch.value)
-    return Number(where(over, 0.5 + 0.5 * part.value, 0.0), part.slope.times(0.5))
+def shared(low: Scalar, high: Scalar, length: Scalar) -> Scalar:
+    """What each of both ends of a stretch counts, on a core with this half length [m]."""
+    stretch = high - low
+    return where(compare("lt", 0.0, stretch), 0.5 + 0.5 * clip(stretch / (SHORT * length), 0.0, 1.0), 0.0)
 
 
-def box_capsule(a: Box, b: Capsule, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
+def box_capsule(a: Box, b: Capsule, R: Mat, c: Vec) -> list[Place]:
     """Places of a box and a capsule; b has rotation R and origin c seen from a."""
     core = Core(c, column(R, 2), b.radius, b.half_length)
     closest = box_sphere(a, Sphere(b.radius), UNIT, core.at(nearest(a, core)))
-    return in_turn(closest, over_box(a, core), a.bounding_radius() + b.bounding_radius(), exponent)
+    return in_turn(closest, over_box(a, core), a.bounding_radius() + b.bounding_radius())
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +90,12 @@ class Core:
         return add(self.middle, scale(s, self.axis))
 
 
-def over_box(a: Box, core: Core) -> list[Sketch]:
+def over_box(a: Box, core: Core) -> list[Place]:
     """Both ends of the stretch in which a core passes over a box."""
     w, here = core.axis, core.at(nearest(a, core))
     low, high = -core.half_length, core.half_length
-    across: list[tuple[Scalar, ...]] = [(*ZERO, 0.0)] * 2
+    # The axes of the sides that the core crosses there.
+    sides: list[tuple[Scalar, ...]] = [(0.0, 0.0, 0.0)] * 2
     for i, half in enumerate(a.half_lengths):
         # Along this axis the core passes over the box, and does not lie beside it.
         beyond = function("abs", here[i]) - half
@@ -109,16 +105,14 @@ def over_box(a: Box, core: Core) -> list[Sketch]:
         begins = logical("and", passes, compare("lt", low, middle - reach))
         ceases = logical("and", passes, compare("lt", middle + reach, high))
         low, high = where(begins, middle - reach, low), where(ceases, middle + reach, high)
-        crossed = (*UNIT[i], inverse)
-        across = [chosen(begins, crossed, across[0]), chosen(ceases, crossed, across[1])]
-    ends, found = [], []
-    for s, (*side, inverse) in zip((low, high), across, strict=True):
+        sides = [chosen(begins, UNIT[i], sides[0]), chosen(ceases, UNIT[i], sides[1])]
+    weight = shared(low, high, core.half_length)
+    found = []
+    for s, side in zip((low, high), sides, strict=True):
         x = core.at(s)
-        # Where the core crosses a side of the box, it does so elsewhere as it moves.
-        ends.append(Number(s, Slope.at(x, scale(-inverse, vec(side)))))
-        found.append(_beside_edge(a, core, x, vec(side), box_sphere(a, Sphere(core.radius), UNIT, x)))
-    weight = shared(ends[0], ends[1], core.half_length)
-    return [Sketch(points, weight) for points in found]
+        points = _beside_edge(a, core, x, vec(side), box_sphere(a, Sphere(core.radius), UNIT, x))
+        found.append(Place(*points, weight))
+    return found
 
 
 def nearest(a: Box, core: Core) -> Scalar:

@@ -5,14 +5,14 @@ products of their edges (Gottschalk, Lin and Manocha 1996, OBBTree, section 5). 
 each other overlap in a convex polygon. Its corners are corners of one box, which touch the side of the other, and
 crossings of two edges, which touch along the normal across both.
 
-Each corner of the polygon presses with the part of a right angle by which its outline turns there. A corner of a box
-turns by one. As it slides over an edge of the other box it becomes two crossings at the same place, by whose angles the
-outline turns as much, so that force and energy go on evenly; edges that come to lie along each other, whose crossing
-may be anywhere, have no weight. All weights of a polygon together are four.
+Where a product of edges separates the boxes best, these two edges touch where they cross, unless a corner of the
+polygon is as near. No corner overlaps more than the boxes do: one that would, lies beyond an edge, and is left out.
+
+Each corner of the polygon counts by the part of a right angle by which its outline turns there; edges that come to lie
+along each other, whose crossing may be anywhere, are none. All corners of a polygon together count four.
 
 Differs in: clipping one side against the other (Ericson 2005, Real-Time Collision Detection, section 8.3) gives the
-same polygon, but the normal of one of the boxes to all of its corners; here each has the normal with which its force
-keeps the energy.
+same polygon, but the normal of one of the boxes to all of its corners.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from bellcrank.contact.convex_search import ConvexPair
 from bellcrank.contact.flat_polygons import all_inside, rooms_inside, stretch_inside, way_around
-from bellcrank.contact.places import Number, Place, Sketch, Slope, in_turn
+from bellcrank.contact.places import ROUNDING, Place
 from bellcrank.contact.shapes import TINY, Box
 from bellcrank.contact.steps import chosen, frame
-from bellcrank.math.tuples import UNIT, ZERO, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
-from bellcrank.program.functions import atan2, maximum, minimum, sqrt, where
+from bellcrank.math.tuples import UNIT, Mat, Vec, add, column, cross, dot, neg, scale, sub, vec
+from bellcrank.program.functions import atan2, clip, maximum, minimum, sqrt, where
 from bellcrank.program.trace import Scalar, compare, function, logical
 
 PARALLEL = 1e-8
@@ -53,26 +52,25 @@ RATHER_SIDES = 1e-6
 """Part of the size by which a product of edges must separate better than the sides."""
 
 
-def places(a: Box, b: Box, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
-    """All places of two boxes; b has rotation R and origin c seen from a.
-
-    exponent: n of the force K d^n; then the closest points take the first place where they overlap more than all
-    corners together. None for boxes that do not overlap, where the corners say all.
-    """
-    least, toward = least_overlap(a, b, R, c)
+def places(a: Box, b: Box, R: Mat, c: Vec) -> list[Place]:
+    """All places of two boxes; b has rotation R and origin c seen from a. Two edges that cross take the first place."""
+    toward, apart, crossing = least_overlap(a, b, R, c)
     of_a = Side.of(a, UNIT, (0.0, 0.0, 0.0), toward, 1.0 - NARROWER)
     of_b = Side.of(b, (column(R, 0), column(R, 1), column(R, 2)), c, neg(toward), 1.0)
-    corners = _overlap(of_a, of_b, toward)
-    if exponent is None:
-        return [place.pressed(1.0) for place in corners]
-    closest = ConvexPair(a, b, R, c).at(least)
-    *found, alone = in_turn(closest, corners, a.bounding_radius() + b.bounding_radius(), exponent)
-    first = chosen(compare("lt", 0.0, alone.room), alone.numbers, found[0].numbers)
-    return [Place.of(first), *found[1:]]
+    size = a.bounding_radius() + b.bounding_radius()
+    nothing = ROUNDING * size
+    found, nearest = [], 2.0 * size
+    for place in _overlap(of_a, of_b, toward):
+        gap = place.gap
+        found.append(place.where(compare("le", apart - nothing, gap)))
+        nearest = minimum(nearest, where(compare("lt", 0.0, found[-1].room), gap, 2.0 * size))
+    crosses = logical("and", compare("lt", 0.0, crossing.room), compare("lt", apart + nothing, nearest))
+    return [crossing.or_else(crosses, found[0]), *found[1:]]
 
 
-def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> tuple[Vec, Vec]:
-    """The direction from a to b in which they overlap least, or are farthest apart; and that among sides, rather."""
+def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> tuple[Vec, Scalar, Place]:
+    """The direction from a to b in which they overlap least, or are farthest apart, rather that of a side; how far they
+    are apart in it [m]; and the crossing of two edges, there where it is their product."""
     h, k = a.half_lengths, b.half_lengths
     size = [[function("abs", x) for x in row] for row in R]
     seen = vec([dot(column(R, j), c) for j in range(3)])
@@ -93,14 +91,34 @@ def least_overlap(a: Box, b: Box, R: Mat, c: Vec) -> tuple[Vec, Vec]:
             shrink = 1.0 / sqrt(maximum(sine2, PARALLEL))
             apart = shrink * (function("abs", dot(axis, c)) - reach_a - reach_b)
             apart = where(compare("lt", sine2, PARALLEL), -1e300, apart)
-            edges.append((apart, *scale(shrink, axis)))
+            edges.append((apart, *scale(shrink, axis), *UNIT[i], *column(R, j)))
     side, edge = _farthest(sides), _farthest(edges)
-    rather = RATHER_SIDES * (a.bounding_radius() + b.bounding_radius())
-    found = []
-    for margin in (0.0, rather):
-        axis = vec(chosen(compare("lt", side[0] + margin, edge[0]), edge, side)[1:4])
-        found.append(scale(where(compare("lt", dot(axis, c), 0.0), -1.0, 1.0), axis))
-    return found[0], found[1]
+    crosses = compare("lt", side[0] + RATHER_SIDES * (a.bounding_radius() + b.bounding_radius()), edge[0])
+    apart, *way = chosen(crosses, edge[0:4], side)
+    axis = vec(way)
+    toward = scale(where(compare("lt", dot(axis, c), 0.0), -1.0, 1.0), axis)
+    u, v = vec(edge[4:7]), vec(edge[7:10])
+    x = _edge_of(a, UNIT, u, toward)
+    y = add(c, _edge_of(b, (column(R, 0), column(R, 1), column(R, 2)), v, neg(toward)))
+    s, t, _ = _closest_on_lines(sub(y, x), u, v, dot(u, v))
+    return toward, apart, Place(toward, add(x, scale(s, u)), add(y, scale(t, v)), where(crosses, 1.0, 0.0))
+
+
+def _edge_of(box: Box, axes: Sequence[Vec], along: Vec, toward: Vec) -> Vec:
+    """The middle of the edge along an axis of a box that lies furthest in a direction across it."""
+    middle: Vec = (0.0, 0.0, 0.0)
+    for half, axis in zip(box.half_lengths, axes, strict=True):
+        over = where(compare("lt", dot(axis, toward), 0.0), -half, half)
+        # Axes are along the edge or across it.
+        middle = add(middle, scale(over * (1.0 - function("abs", dot(axis, along))), axis))
+    return middle
+
+
+def _closest_on_lines(r: Vec, u: Vec, v: Vec, cosine: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """Along the unit vectors u and v from places r apart to where their lines are closest, and 1 / sine^2."""
+    inverse = 1.0 / maximum(1.0 - cosine * cosine, PARALLEL)
+    on_a, on_b = dot(r, u), dot(r, v)
+    return inverse * (on_a - cosine * on_b), inverse * (cosine * on_a - on_b), inverse
 
 
 def _farthest(trials: Sequence[tuple[Scalar, ...]]) -> tuple[Scalar, ...]:
@@ -134,21 +152,6 @@ class Side:
         """The direction from corner k to the next."""
         return self.edges[k % 2] if k > 1 else neg(self.edges[k % 2])
 
-    def reach(self, x: Vec, way: Vec) -> Scalar:
-        """How far it is from a point over the side along a way to the edge, negative where it is beyond [m]."""
-        middle = scale(0.5, add(self.corners[0], self.corners[2]))
-        corner, here = sub(self.corners[0], middle), sub(x, middle)
-        found: list[Scalar] = []
-        for e in self.edges:
-            speed = dot(e, way)
-            # Along a side to a billionth, it does not reach the edge.
-            slow = compare("lt", function("abs", speed), 1e-9)
-            ahead = where(compare("lt", speed, 0.0), -dot(e, here), dot(e, here))
-            found.append(
-                (function("abs", dot(e, corner)) - ahead) / where(slow, 1e-9, function("abs", speed))
-            )
-        return minimum(found[0], found[1])
-
     def below(self, x: Vec) -> Vec:
         """The point of the plane of the side straight below a point."""
         return add(x, scale(dot(self.normal, sub(self.corners[0], x)), self.normal))
@@ -179,7 +182,7 @@ class Side:
         return Side(normal, corners, (vec(one[0:3]), vec(two[0:3])))
 
 
-def _overlap(a: Side, b: Side, toward: Vec) -> list[Sketch]:
+def _overlap(a: Side, b: Side, toward: Vec) -> list[Place]:
     """The corners of the polygon in which two sides overlap, seen along a direction."""
     e1, e2 = frame(toward)
     flat_a = [(dot(e1, x), dot(e2, x)) for x in a.corners]
@@ -187,17 +190,17 @@ def _overlap(a: Side, b: Side, toward: Vec) -> list[Sketch]:
     of_a, of_b = rooms_inside(flat_a, flat_b), rooms_inside(flat_b, flat_a)
     # One way around for both.
     same = way_around(flat_a) * way_around(flat_b)
-    found: list[Sketch] = []
+    found: list[Place] = []
     for k in range(4):
         found += _along_edge(a, b, k, of_a[k], of_a[(k + 1) % 4], toward, same)
     for k, x in enumerate(b.corners):
-        found.append(Sketch((a.normal, a.below(x), x)).where(all_inside(of_b[k])))
+        found.append(Place(a.normal, a.below(x), x).where(all_inside(of_b[k])))
     return found
 
 
 def _along_edge(
     a: Side, b: Side, k: int, here: Sequence[Scalar], next_: Sequence[Scalar], toward: Vec, same: Scalar
-) -> list[Sketch]:
+) -> list[Place]:
     """Where edge k of a begins to overlap b, at its corner or a crossing, and where it ends to, at a crossing.
 
     Its end at the next corner is the beginning of the next edge.
@@ -205,7 +208,7 @@ def _along_edge(
     lines = [(*b.corners[j], *scale(same, b.edge(j))) for j in range(4)]
     enter, leave, over = stretch_inside(here, next_, lines)
     corner = a.corners[k]
-    on_side = Sketch((neg(b.normal), corner, b.below(corner)))
+    on_side = Place(neg(b.normal), corner, b.below(corner))
     normals = a.normal, neg(b.normal)
     first = _crossing(corner, a.edge(k), enter, toward, normals, over)
     leaves = logical("and", over, compare("lt", leave[0], 1.0))
@@ -215,7 +218,7 @@ def _along_edge(
 
 def _crossing(
     x: Vec, u: Vec, line: Sequence[Scalar], toward: Vec, normals: tuple[Vec, Vec], is_there: Scalar
-) -> Sketch:
+) -> Place:
     """Closest points of two lines: from x along u on a, and on b the one found at a crossing.
 
     normals: Of both sides, toward b.
@@ -231,20 +234,16 @@ def _crossing(
     seen = logical("and", is_there, compare("lt", PARALLEL, sine2))
     n = vec(chosen(seen, scale(way * sqrt(inverse), across), toward))
     angle = atan2(sqrt(maximum(sine2, TINY)), cosine)
-    # The angle grows by u x v / |u x v| . w, where b turns at w against a.
-    turn = Number(RIGHT * angle, Slope(ZERO, scale(RIGHT * way, n)))
     # The edge of a lies on b's side, or that of b on a's: one of the normals is that of the crossing.
-    lies = []
-    for normal, still, turning in ((normals[0], u, v), (normals[1], v, u)):
-        level = dot(n, normal)
-        p = scale(way * sqrt(inverse), sub(normal, scale(level, n)))
-        lies.append((level, *sub(scale(cosine, p), scale(dot(p, turning), still))))
-    most = chosen(compare("lt", lies[0][0], lies[1][0]), lies[1], lies[0])
-    lying = Number(most[0] - LEVEL, Slope(ZERO, vec(most[1:4]))).ramp(LYING - LEVEL)
-    flat = Number(dot(*normals) - FLAT, Slope(ZERO, cross(normals[1], normals[0]))).ramp(FLATTEST - FLAT)
-    rest = Number(1.0 - flat.value, flat.slope.times(-1.0))
-    weight = flat * turn + rest * lying
-    return Sketch((n, add(x, scale(s, u)), add(y, scale(t, v))), weight).where(seen)
+    lying = _ramp(maximum(dot(n, normals[0]), dot(n, normals[1])), LEVEL, LYING)
+    flat = _ramp(dot(*normals), FLAT, FLATTEST)
+    weight = flat * RIGHT * angle + (1.0 - flat) * lying
+    return Place(n, add(x, scale(s, u)), add(y, scale(t, v)), weight).where(seen)
+
+
+def _ramp(x: Scalar, low: float, high: float) -> Scalar:
+    """From 0 to 1 between two values."""
+    return clip((x - low) / (high - low), 0.0, 1.0)
 
 
 __all__ = ["PLACES", "Side", "places"]

@@ -40,7 +40,6 @@ from bellcrank.contact.side_by_side import lie_on_each_other, places
 from bellcrank.contact.spots import PairSpot
 from bellcrank.errors import ModelError
 from bellcrank.math.tuples import (
-    ZERO,
     Mat,
     Vec,
     add,
@@ -68,8 +67,6 @@ class Closest:
     point_a, point_b: On the surfaces [m].
     residual: How far point_b misses the normal through point_a [m]: zero when converged.
     held: What a contact that lasts keeps at zero [m]: the distance, also where the place is not there.
-    weight: The part of the stiffness with which the pair presses.
-    push, twist: Force on b half way between the points, and couple [m], besides that along the normal, over K d^n.
     room: Positive where the place is there; None where it always is. bends: Gives the curvatures of both surfaces
     [1/m], where these were searched.
     """
@@ -80,9 +77,6 @@ class Closest:
     point_b: Vec
     residual: Scalar
     held: Scalar
-    weight: Scalar = 1.0
-    push: Vec = ZERO
-    twist: Vec = ZERO
     room: Scalar | None = None
     bends: Callable[[], tuple[Mat, Mat]] | None = None
 
@@ -172,20 +166,18 @@ def closest(
 def _at_place(spot: PairSpot, R_a: Mat, p_a: Vec, shape_b: Shape, R_b: Mat, p_b: Vec) -> Closest:
     """One of the places at which two shapes touch at the same time; out of reach where it is not there."""
     R, c = matmul(transpose(R_a), R_b), transposed_times(R_a, sub(p_b, p_a))
-    place = places(spot.of, shape_b, R, c, spot.exponent)[spot.number]
+    place = places(spot.of, shape_b, R, c)[spot.number]
     apart = dot(place.normal, sub(place.point_b, place.point_a))
     reach = spot.of.bounding_radius() + shape_b.bounding_radius()
+    there = compare("lt", 0.0, place.room)
     return Closest(
-        where(compare("lt", 0.0, place.room), apart, reach),
+        where(there, apart, reach),
         times(R_a, place.normal),
         add(p_a, times(R_a, place.point_a)),
         add(p_a, times(R_a, place.point_b)),
         0.0,
         apart,
-        place.weight,
-        times(R_a, place.push),
-        times(R_a, place.twist),
-        place.room,
+        where(there, 1.0, -1.0),
     )
 
 

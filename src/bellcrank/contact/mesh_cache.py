@@ -35,6 +35,7 @@ MAKERS = (
     "mesh_winding.py",
     "quadrics.py",
     "sampled.py",
+    "solid_angle.py",
 )
 """What fields depend on besides the mesh: the text that makes them."""
 LARGEST = 32 * 1024 * 1024

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.base.optional import needed
 from bellcrank.contact.mesh_distance import Tree, distances, tree_of
 from bellcrank.contact.mesh_winding import Bins, bins_of, windings
+from bellcrank.contact.solid_angle import Seen, seen_of, solid_angles
 from bellcrank.errors import ModelError
 
 Array = NDArray[np.float64]
@@ -51,14 +50,11 @@ DENSE = 150_000
 SHORT = 16.0
 """Longest side [cells] of the triangles in the tree of distances, twice the reach of the band: boxes around longer ones
 hold much besides them, shorter ones make the tree larger and the search no quicker."""
+FAN = 8
+"""Edges of a hole at most that are joined to its middle: fewer need no tree."""
 STRIDE = 4
 """Steps of a lattice from corner to corner of the cells in which solid angles are looked at first; those that are not
 clear are halved."""
-
-
-def igl() -> Any:
-    """libigl, or an error that says how to get it."""
-    return needed("igl", "a mesh as a contact shape", "libigl", "mesh")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,20 +110,20 @@ class Surface:
 
     @cached_property
     def _closed(self) -> tuple[Array, Indices, int, Bins]:
-        """The solids with a cap over each hole, a fan around the middle of its border.
-
-        Vertices, triangles with those of the caps behind, the number of the solids' own, and bins of all.
-        """
+        """The solids with a cap over each hole: vertices, triangles with those of the caps behind, the number of the
+        solids' own, and bins of all."""
         v, f = self.vertices, self.solids
-        caps = np.zeros((0, 3), np.int64)
+        own = len(f)
         if not self.closed_solids:
-            start, end, loop = borders(f, len(v))
-            sums = np.stack([np.bincount(loop, v[start, k]) for k in range(3)], axis=1)
-            middles = sums / np.bincount(loop)[:, None]
-            caps = np.stack([end, start, len(v) + loop], axis=1)
-            v = np.concatenate([v, middles])
-        whole = np.ascontiguousarray(np.concatenate([f, caps]))
-        return v, whole, len(f), bins_of(v, whole)
+            v, caps = _caps(v, *borders(f, len(v)))
+            f = np.concatenate([f, caps])
+        whole = np.ascontiguousarray(f)
+        return v, whole, own, bins_of(v, whole)
+
+    @cached_property
+    def _seen_caps(self) -> Seen:
+        v, f, own, _ = self._closed
+        return seen_of(v, f[own:])
 
     def winding(self, points: Array) -> Array:
         """The winding number of the solids at points (n, 3).
@@ -140,9 +136,7 @@ class Surface:
 
     def caps_seen(self, points: Array) -> Array:
         """The solid angle under which caps over holes are seen from points (n, 3), over that of a sphere."""
-        v, f, own, _ = self._closed
-        found = igl().fast_winding_number(v, np.ascontiguousarray(f[own:]), np.ascontiguousarray(points))
-        return np.asarray(found)
+        return solid_angles(self._seen_caps, points)
 
     def inside_on_lattice(
         self, points: Array, keys: Indices, shape: Indices, step: float
@@ -352,18 +346,79 @@ def borders(f: Indices, count: int) -> tuple[Indices, Indices, Indices]:
     return start, end, np.unique(loop, return_inverse=True)[1].reshape(-1)
 
 
+def _caps(v: Array, start: Indices, end: Indices, loop: Indices) -> tuple[Array, Indices]:
+    """Triangles over holes, and the vertices with their middles.
+
+    Two edges in a row are cut off by a triangle, again and again, until few are left, and these make a fan around the
+    middle of the hole: so triangles are as large as they are far from the border, which a tree of them needs.
+    """
+    sums = np.stack([np.bincount(loop, v[start, k]) for k in range(3)], axis=1)
+    middles = sums / np.bincount(loop)[:, None]
+    caps = []
+    while True:
+        # Each edge is followed by one that begins where it ends; of several the first ones of both go together.
+        after = np.argsort(start, kind="stable")[np.argsort(np.argsort(end, kind="stable"), kind="stable")]
+        place, length = _along_cycles(after)
+        cut = (place % 2 == 0) & (place + 1 < length) & (length > FAN)
+        if not cut.any():
+            break
+        beyond = after[cut]
+        ears = np.stack([end[beyond], end[cut], start[cut]], axis=1)
+        caps.append(
+            ears[(ears[:, 0] != ears[:, 1]) & (ears[:, 1] != ears[:, 2]) & (ears[:, 2] != ears[:, 0])]
+        )
+        end[cut] = end[beyond]
+        kept = np.ones(len(start), bool)
+        kept[beyond] = False
+        kept &= start != end
+        start, end, loop = start[kept], end[kept], loop[kept]
+    caps.append(np.stack([end, start, len(v) + loop], axis=1))
+    return np.concatenate([v, middles]), np.concatenate(caps)
+
+
+def _along_cycles(after: Indices) -> tuple[Indices, Indices]:
+    """For each element of a permutation its place in its cycle, and the length of that."""
+    place, length = np.full(len(after), -1), np.zeros(len(after), np.int64)
+    following = after.tolist()
+    for first in range(len(following)):
+        if place[first] >= 0:
+            continue
+        cycle = [first]
+        while (k := following[cycle[-1]]) != first:
+            cycle.append(k)
+        place[cycle], length[cycle] = np.arange(len(cycle)), len(cycle)
+    return place, length
+
+
 def _consistent(f: Indices, notes: list[str]) -> Indices:
-    """Neighbours across edges of two triangles wound alike."""
+    """Neighbours across edges of two triangles wound alike.
+
+    Every triangle stands there twice, as it is and turned. What is connected across edges then is one orientation of a
+    patch, of which that stays in which its first triangle stands as it is.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
     key, direction = edges(f)
-    _, which, count = np.unique(key, return_inverse=True, return_counts=True)
-    against = (count == 2) & (np.abs(np.bincount(which, direction)) == 2)
+    order = np.argsort(key, kind="stable")
+    _, first, count = np.unique(key[order], return_index=True, return_counts=True)
+    one, other = order[first[count == 2]], order[first[count == 2] + 1]
+    against = direction[one] == direction[other]
     if not against.any():
         return f
-    turned, _ = igl().bfs_orient(f)
+    n = len(f)
+    a, b = one // 3, other // 3
+    start = np.concatenate([a, a + n])
+    end = np.concatenate([np.where(against, b + n, b), np.where(against, b, b + n)])
+    graph = coo_matrix((np.ones(len(start), np.int8), (start, end)), shape=(2 * n, 2 * n))
+    patches, patch = connected_components(graph, directed=False)
+    as_it_is, turned = patch[:n], patch[n:]
+    earliest = np.full(patches, n)
+    np.minimum.at(earliest, as_it_is, np.arange(n))
     notes.append(
         f"triangles were wound against each other along {int(against.sum())} edges; they were turned"
     )
-    return np.ascontiguousarray(turned, np.int64)
+    return np.where((earliest[turned] < earliest[as_it_is])[:, None], f[:, ::-1], f)
 
 
 def _shells(f: Indices) -> Indices:
@@ -394,7 +449,7 @@ def _outward(v: Array, f: Indices, shell: Indices, notes: list[str]) -> Indices:
     negative = volume < 0.0
     if negative.any():
         probes = np.flatnonzero(negative[shell])
-        within = igl().fast_winding_number(v, np.ascontiguousarray(f[volume[shell] > 0.0]), centres[probes])
+        within = solid_angles(seen_of(v, f[volume[shell] > 0.0]), centres[probes])
         share = np.bincount(shell[probes], within > 0.5, len(area)) / np.bincount(shell, minlength=len(area))
         inwards = negative & (share < 0.5)
         f = np.where(inwards[shell, None], f[:, ::-1], f)
@@ -433,8 +488,7 @@ def _enclosure(v: Array, f: Indices) -> float:
     chosen = np.argsort(-area, kind="stable")[:PROBES]
     step = STEP * float(np.ptp(v[f.reshape(-1)], axis=0).max())
     behind = v[f[chosen]].mean(axis=1) - step * normal[chosen]
-    found = igl().fast_winding_number(v, np.ascontiguousarray(f), behind)
-    return float(np.average(found, weights=area[chosen]))
+    return float(np.average(solid_angles(seen_of(v, f), behind), weights=area[chosen]))
 
 
 def spread(v: Array, f: Indices, count: int) -> tuple[Array, Array, Indices]:

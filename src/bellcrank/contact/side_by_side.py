@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.contact import along_lines, box_box, cylinders
+from bellcrank.contact import along_lines, box_box
 from bellcrank.contact.places import NUMBERS, Place
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, Shape
 from bellcrank.contact.sharing import shared
@@ -29,15 +29,12 @@ class _Form:
     a: type[Shape]
     b: type[Shape]
     count: int
-    places: Callable[[Any, Any, Mat, Vec, Any], list[Place]]
+    places: Callable[[Any, Any, Mat, Vec], list[Place]]
 
 
 _FORMS = (
     _Form(Box, Box, box_box.PLACES, box_box.places),
     _Form(Box, Capsule, along_lines.PLACES, along_lines.box_capsule),
-    _Form(Box, Cylinder, cylinders.WITH_BOX, cylinders.box_cylinder),
-    _Form(Cylinder, Cylinder, cylinders.WITH_CYLINDER, cylinders.cylinder_cylinder),
-    _Form(Cylinder, Capsule, cylinders.WITH_CAPSULE, cylinders.cylinder_capsule),
     _Form(Capsule, Capsule, along_lines.PLACES, along_lines.capsule_capsule),
 )
 
@@ -47,47 +44,36 @@ def _form(a: Shape, b: Shape) -> _Form | None:
 
 
 def count(a: Shape, b: Shape) -> int:
-    """At how many places two shapes touch at the same time; 0 where they are none of these."""
+    """At how many places two rigid shapes touch at the same time; 0 where they are none of these."""
     form = _form(a, b) or _form(b, a)
     return 0 if form is None else form.count
 
 
 def lie_on_each_other(a: Shape, b: Shape) -> bool:
-    """Whether two shapes touch at several places."""
-    return count(a, b) > 0
+    """Whether two shapes may touch along flat sides, straight lines or rims."""
+    return all(isinstance(shape, Box | Capsule | Cylinder) for shape in (a, b))
 
 
-def strikes(a: Shape, b: Shape) -> bool:
-    """Whether rigid contacts follow the places of two shapes.
-
-    The lowest place of a rim that stands level turns with any speed, and no constraint follows it.
-    """
-    return not any(isinstance(shape, Cylinder) for shape in (a, b))
-
-
-def places(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None = 1.0) -> list[Place]:
-    """All places of two shapes; b has rotation R and origin c seen from a.
-
-    exponent: n of the force K d^n; None for shapes that strike and do not overlap.
-    """
+def places(a: Shape, b: Shape, R: Mat, c: Vec) -> list[Place]:
+    """All places of two shapes; b has rotation R and origin c seen from a."""
 
     def build(x: Sequence[Scalar]) -> list[Scalar]:
         pose = mat([x[0:3], x[3:6], x[6:9]]), vec(x[9:12])
-        return [y for place in _between(a, b, *pose, exponent) for y in place.numbers]
+        return [y for place in _between(a, b, *pose) for y in place.numbers]
 
-    x = shared(a, b, f"places {exponent!r}", [*R[0], *R[1], *R[2], *c], build)
+    x = shared(a, b, "places", [*R[0], *R[1], *R[2], *c], build)
     return [Place.of(x[k : k + NUMBERS]) for k in range(0, len(x), NUMBERS)]
 
 
-def _between(a: Shape, b: Shape, R: Mat, c: Vec, exponent: float | None) -> list[Place]:
+def _between(a: Shape, b: Shape, R: Mat, c: Vec) -> list[Place]:
     form = _form(a, b)
     if form is not None:
-        return form.places(a, b, R, c, exponent)
+        return form.places(a, b, R, c)
     form = _form(b, a)
     assert form is not None
     # Seen from b; the places are brought back into the frame of a.
     back = neg(transposed_times(R, c))
-    return [place.turned.moved(R, c) for place in form.places(b, a, transpose(R), back, exponent)]
+    return [place.turned.moved(R, c) for place in form.places(b, a, transpose(R), back)]
 
 
-__all__ = ["count", "lie_on_each_other", "places", "strikes"]
+__all__ = ["count", "lie_on_each_other", "places"]

@@ -3,8 +3,8 @@
 One contact point would jump from end to end of a line as the body rocks, and no motion goes on from there. A capsule
 touches a plane with its round ends, a box with its corners, a cylinder with its rims. On a rim the spots are counted
 from the lowest place on, evenly around: as the axis comes upright, where the lowest place is anywhere, all lie equally
-deep, and force and torque of all of them together stay smooth. Two shapes with flat sides or straight lines touch at
-the places that :mod:`bellcrank.contact.side_by_side` finds.
+deep, and force and torque of all of them together stay smooth. Two rigid shapes with flat sides or straight lines touch
+at the places that :mod:`bellcrank.contact.side_by_side` finds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bellcrank.contact.shapes import Box, Capsule, Cylinder, HalfPlane, Plane, Shape, Support
-from bellcrank.contact.side_by_side import count, strikes
+from bellcrank.contact.side_by_side import count
 from bellcrank.math.tuples import Vec, scale
 from bellcrank.program.functions import maximum, sqrt
 from bellcrank.program.trace import Scalar
@@ -103,29 +103,23 @@ class Corner(Spot):
 
 @dataclass(frozen=True, eq=False)
 class PairSpot(Spot):
-    """One of the places at which a shape and another one touch at the same time, by its number.
-
-    exponent: n of the force K d^n with which it presses; None where it strikes.
-    """
+    """One of the places at which a shape and another one strike at the same time, by its number."""
 
     number: int
-    exponent: float | None = 1.0
 
     def support(self, n: Vec) -> Support:
         return self.of.support(n)
 
 
-def touching(a: Shape, b: Shape, rigid: bool = False, exponent: float = 1.0) -> list[tuple[Shape, Shape]]:
+def touching(a: Shape, b: Shape, rigid: bool = False) -> list[tuple[Shape, Shape]]:
     """Both sides for each spot with which two shapes touch; none where one contact point is enough.
 
-    rigid: Whether they strike and hold, each at one place, instead of pressing. exponent: n of the force K d^n with
-    which they press.
+    rigid: Whether they strike and hold, each at one place, instead of pressing.
     """
     of_a, of_b = _of_shape(a, b, rigid), _of_shape(b, a, rigid)
     if of_a or of_b:
         return [*((s, b) for s in of_a), *((a, s) for s in of_b)]
-    number = 0 if rigid and not strikes(a, b) else count(a, b)
-    return [(PairSpot(a, k, None if rigid else exponent), b) for k in range(number)]
+    return [(PairSpot(a, k), b) for k in range(count(a, b) if rigid else 0)]
 
 
 def _flat(other: Shape) -> bool:

@@ -192,7 +192,9 @@ class ElasticBody:
         for support in self.supports:
             picked = np.flatnonzero(np.asarray(support.where(self.nodes), dtype=bool))
             if picked.size == 0:
-                raise ModelError(f"a support of {self.name!r} picks no node; check its `where`")
+                raise ModelError(
+                    f"a support of {self.name!r} picks no node; its `where` takes positions, shape (nodes, {d})"
+                )
             for letter in support.directions.replace(" ", ""):
                 axis = "xyz".find(letter)
                 if axis < 0:

@@ -38,11 +38,14 @@ class NodalMatrix:
     labels: NDArray[np.int64]
 
 
-def read_matrix(path: Path) -> Any:
+def read_matrix(path: Path, letter: str = "") -> Any:
     """The matrix in a file: an array, a sparse array, or a :class:`NodalMatrix` where the file names its rows; a
-    ValueError says what is wrong with it."""
+    ValueError says what is wrong with it.
+
+    letter: With which the name of the wanted one begins where a file holds several: K or M, as in Nastran's KAAX, MAAX.
+    """
     try:
-        found = _found(path)
+        found = _found(path, letter)
     except ValueError:
         raise
     except Exception as error:
@@ -55,7 +58,7 @@ def read_matrix(path: Path) -> Any:
     return found
 
 
-def _found(path: Path) -> Any:
+def _found(path: Path, letter: str) -> Any:
     ending = path.suffix.lower()
     if ending == ".npy":
         return _npy(path)
@@ -73,7 +76,7 @@ def _found(path: Path) -> Any:
     if data[:14].lower() == b"%%matrixmarket":
         return _mtx(data)
     if re.search(rb"^dmig", data, re.IGNORECASE | re.MULTILINE):
-        return _nastran(data.decode("latin-1"))
+        return _nastran(data.decode("latin-1"), letter)
     if re.match(rb"(\s|\*[^\n]*\n)*[-+.\d]", data):
         return _entries(path, data)
     return _mtx(data)
@@ -112,7 +115,7 @@ def _labelled(rows: Any, columns: Any, values: Any) -> NodalMatrix:
     )
 
 
-def _nastran(text: str) -> NodalMatrix:
+def _nastran(text: str, letter: str) -> NodalMatrix:
     """DMIG entries, in small, large or free fields: a column (GJ, CJ), then rows (G, C, value, imaginary part)."""
     columns: list[list[str]] = []
     for line in text.splitlines():
@@ -131,8 +134,19 @@ def _nastran(text: str) -> NodalMatrix:
             columns.append(fields)
         elif columns and head[:1] in ("", "*", "+"):
             columns[-1] += fields
+    names = {fields[0] for fields in columns}
+    wanted = (
+        [name for name in names if letter and name.upper().startswith(letter)] if len(names) > 1 else [*names]
+    )
+    if len(wanted) != 1:
+        raise ValueError(
+            f"it has the DMIG matrices {', '.join(sorted(names))}; keep one in it, or one that begins with K and one "
+            "that begins with M"
+        )
     rows, cols, values = [], [], []
     for name, *rest in columns:
+        if name != wanted[0]:
+            continue
         if rest[0] == "0":
             # The header: name, 0, form, type.
             if rest[2] not in ("1", "2"):
@@ -143,11 +157,6 @@ def _nastran(text: str) -> NodalMatrix:
                 rows.append((int(rest[k]), int(rest[k + 1] or 0)))
                 cols.append((int(rest[0]), int(rest[1] or 0)))
                 values.append(_nastran_number(rest[k + 2]))
-    names = {fields[0] for fields in columns}
-    if len(names) != 1:
-        raise ValueError(
-            f"it has the DMIG matrices {', '.join(sorted(names))}; keep each in a file of its own"
-        )
     return _labelled(np.array(rows, np.int64), np.array(cols, np.int64), np.array(values))
 
 

@@ -184,7 +184,7 @@ class MemberReader:
             return np.array(rows, dtype=float)
         path = file_beside(self.folder, node, what, MATRIX_FILES)
         try:
-            return read_matrix(path)
+            return read_matrix(path, "K" if "stiffness" in what else "M")
         except ValueError as error:
             raise node.error(f"{what}: {path.name} cannot be read ({error})") from None
 

@@ -1,4 +1,4 @@
-"""Contacts of older files: meshes that touched at one point, which now touch by their fields."""
+"""Contacts of older files: meshes touched at one point, flat sides at some; now they touch by their fields."""
 
 from __future__ import annotations
 
@@ -12,45 +12,53 @@ from bellcrank.contact.mesh import Mesh
 from bellcrank.contact.notes import ContactNote
 from bellcrank.files.documents import Entries, Text
 from bellcrank.files.fields import Fields
-from bellcrank.model.field_contacts import OF_POINTS
+from bellcrank.model.field_contacts import OF_POINTS, touch_along
 from bellcrank.program.trace import Expr
 
 SHALLOW = 1e-3
-"""Depth over the size of a mesh at which a force at one point and a field carry the same load: that of light parts."""
+"""Depth over the size of a body at which a force at one point and a field carry the same load: that of light parts."""
 
 
 def by_field(fields: Fields, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a contact takes in place of a force at one point, where a mesh of an older file is in it.
+    """What a contact takes in place of forces at points, where a mesh of an older file or two flat sides are in it.
 
-    The modulus is that with which a ball as large as the mesh, pressed in by `SHALLOW` of its size, carries the load
-    that the stiffness would give.
+    The modulus is that with which a ball as large as the smaller body, pressed in by `SHALLOW` of its size, carries the
+    load that the stiffness would give at a point.
     """
-    sizes = [given[side].shape.size for side in ("a", "b") if _is_old_mesh(fields, side, given[side].shape)]
+    shapes = [given[side].shape for side in ("a", "b")]
+    sizes = [x.size for side, x in zip("ab", shapes, strict=True) if _is_old_mesh(fields, side, x)]
+    what, stay = "meshes touched at one point", ", or give method: points"
+    flat = not sizes and touch_along(*shapes)
+    if flat:
+        radii = [shape.bounding_radius() for shape in shapes]
+        sizes = [2.0 * r for r in radii if not isinstance(r, Expr)]
+        what, stay = "boxes, cylinders and capsules touched each other at some points", ""
     of_points = [key for key in OF_POINTS if key in given] or given.get("law") in list(ForceLaw)
-    if not sizes or given.get("treatment") != "continuous" or "method" in given or not of_points:
+    if not (sizes or flat) or given.get("treatment") != "continuous" or "method" in given or not of_points:
         return given
     if "damping" in given:
         raise fields.get("damping").error(
-            f"{fields.who}: in older files the mesh touched at one point, with damping; it touches by its field now: "
-            "give restitution in its place, or method: points"
+            f"{fields.who}: in older files {what}, with damping; this contact touches by fields now: "
+            f"give restitution in its place{stay}"
         )
     changed = {key: value for key, value in given.items() if key not in (*OF_POINTS, "law")}
     changed |= {"method": "field"}
     said = ""
     if "stiffness" in given:
-        size, exponent, stiffness = max(sizes), given.get("exponent", 1.5), given["stiffness"]
-        if isinstance(exponent, Expr) or isinstance(stiffness, Expr):
+        exponent, stiffness = given.get("exponent", 1.5), given["stiffness"]
+        if isinstance(exponent, Expr) or isinstance(stiffness, Expr) or not sizes:
             raise fields.node.error(
-                f"{fields.who}: stiffness and exponent of a mesh of an older file must be plain numbers; give young in "
-                "their place, or method: points"
+                f"{fields.who}: in older files {what}; stiffness, exponent and sizes must then be plain numbers; give "
+                f"young in their place{stay}"
             )
+        size = min(sizes) if flat else max(sizes)
         stiffness *= (SHALLOW * size) ** (exponent - 1.5)
         # Of a rigid ball on a body without sideways contraction: the contact modulus is the body's own.
         changed |= {"young": (0.75 * stiffness / math.sqrt(0.5 * size), math.inf), "poisson": 0.0}
         said = f", with a contact modulus of {changed['young'][0]:.3g} Pa, as stiff as a ball of its size"
     warnings.warn(
-        f"{fields.who}: in older files meshes touched at one point; this one touches by its field{said}. Save the "
-        "model again to keep that, or give method: points",
+        f"{fields.who}: in older files {what}; this one touches by its field{said}. Save the model again to "
+        f"keep that{stay}",
         ContactNote,
         stacklevel=2,
     )

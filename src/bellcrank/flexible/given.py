@@ -82,7 +82,9 @@ def given_matrices(
     _check_rigid(name, K, R)
     inertia = _inertia(M, x, select, order, R, generalised)
     mass, first, second = _moments(name, M, x, R, inertia)
-    moved = sp.csr_array(select)[np.flatnonzero(np.arange(6 * len(x)) % 6 < 3)]
+    moves = np.arange(6 * len(x)) % 6 < 3
+    moved = sp.csr_array(select)[np.flatnonzero(moves)]
+    turned = sp.csr_array(select)[np.flatnonzero(~moves)] if set(order) - set(SPATIAL) else None
     none = np.zeros((0, 2), dtype=np.int64)
     return ElasticModel(
         name=name,
@@ -96,7 +98,7 @@ def given_matrices(
             [np.repeat(x, len(order), axis=0), np.tile(x.mean(axis=0), (generalised, 1))]
         ),
         places=_places(name, x, select, nodes or {})
-        | _interfaces(name, x, moved, K, len(order), interfaces or {})
+        | _interfaces(name, x, (moved, turned), K, len(order), interfaces or {})
         if nodes or interfaces
         else _places(name, x, select, {f"node {i}": i for i in range(len(x))}, True),
         inertia=inertia,
@@ -132,7 +134,12 @@ def _places(
 
 
 def _interfaces(
-    name: str, x: Array, moved: Sparse, K: Sparse, width: int, interfaces: Mapping[str, Region]
+    name: str,
+    x: Array,
+    motions: tuple[Sparse, Sparse | None],
+    K: Sparse,
+    width: int,
+    interfaces: Mapping[str, Region],
 ) -> dict[str, Place]:
     def neighbours(nodes: Any) -> Any:
         rows = (width * np.asarray(nodes)[:, None] + np.arange(width)).ravel()
@@ -141,7 +148,8 @@ def _interfaces(
 
     found = {label: which_nodes(name, label, which, x) for label, which in interfaces.items()}
     regions = {label: (numbers, np.ones(len(numbers))) for label, numbers in found.items()}
-    return interface_places(name, x, regions, moved, neighbours)
+    moved, turned = motions
+    return interface_places(name, x, regions, moved, neighbours, turned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +287,7 @@ class _Rows:
         who = f"the {what} matrix of {self.name!r}"
         if isinstance(given, str | Path):
             try:
-                given = read_matrix(Path(given))
+                given = read_matrix(Path(given), "K" if what == "stiffness" else "M")
             except (OSError, ValueError) as error:
                 raise ModelError(f"{who}: {Path(given).name} cannot be read ({error})") from None
         if isinstance(given, NodalMatrix):
@@ -292,6 +300,8 @@ class _Rows:
                 f"{who} is {matrix.shape[0]} x {matrix.shape[1]}, but {len(self.x)} nodes with freedoms "
                 f"{' '.join(self.order)}{more} make {N}"
             )
+        if not np.isfinite(matrix.data).all():
+            raise ModelError(f"{who} has entries that are not finite")
         if abs(matrix - matrix.T).max() > 1e-8 * abs(matrix).max():
             raise ModelError(f"{who} is not symmetric")
         return sp.csr_array(0.5 * (matrix + matrix.T))

@@ -135,14 +135,22 @@ def interface_places(
     regions: Mapping[str, tuple[Any, Array]],
     spread: Sparse,
     neighbours: Callable[[Any], Any],
+    turned: Sparse | None = None,
 ) -> dict[str, Place]:
-    """A place for each region: the weighted least-squares rigid motion of its nodes (as an RBE3 element)."""
+    """A place for each region: the weighted least-squares rigid motion of its nodes (as an RBE3 element).
+
+    spread, turned: From the freedoms to the displacements and, where nodes turn themselves, to their rotations.
+    """
     result = {}
     for label, (nodes, weights) in regions.items():
         center = weights @ places[nodes] / weights.sum()
         fit, rank = _rigid_fit(places[nodes] - center, weights)
-        rows = _scatter(fit, nodes, len(places))
+        rows = sp.csr_array(_scatter(fit, nodes, len(places)) @ spread)
         if rank < 6:
+            mean = _scatter(np.kron(weights / weights.sum(), np.eye(3)), nodes, len(places))
+        if rank < 6 and turned is not None:
+            rows = sp.csr_array(sp.vstack([mean @ spread, mean @ turned]))
+        elif rank < 6:
             # A point or a line does not turn; the elements around it do.
             around = neighbours(nodes)
             turn, rank = _rigid_fit(places[around] - center, np.ones(len(around)))
@@ -150,11 +158,7 @@ def interface_places(
                 raise ModelError(
                     f"interface {label!r} of member {name!r} has too few nodes around it to define a rotation"
                 )
-            mean = np.kron(weights / weights.sum(), np.eye(3))
-            rows = sp.vstack(
-                [_scatter(mean, nodes, len(places)), _scatter(turn[3:], around, len(places))], format="csr"
-            )
-        rows = sp.csr_array(rows @ spread)
+            rows = sp.csr_array(sp.vstack([mean, _scatter(turn[3:], around, len(places))]) @ spread)
         result[label] = Place(label, center, rows[:3], rows[3:])
     return result
 

@@ -24,8 +24,6 @@ from bellcrank.flexible.model import Array, ElasticModel, Sparse
 DIRECTIONS = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
 EQUAL = 1e-6
 """Relative difference of squared frequencies up to which two modes count as one pair."""
-RIGID = 1e-8
-"""Share of a shape that is left in the frame below which it was a rigid motion."""
 MAX_MODES = 500
 """Modes that a model file may ask for."""
 MORE = "raise the count of normal modes"
@@ -175,17 +173,24 @@ class CraigBampton:
             )
 
     def modes(self, model: ElasticModel, held: Held) -> tuple[Array, Array]:
-        """Rigid motions, which the static modes contain, are taken out by moving each mode into the frame."""
+        """Static modes of what interface motions have beyond rigid ones, and normal modes, moved into the frame.
+
+        Of a rigid motion a static solution would be the rounding alone, which fine meshes make stiff.
+        """
         rows = independent_rows(sp.vstack([_rows(model, node, self.directions) for node in self.interface]))
         fixed = Held(model, rows, None, "the interface")
-        basis = fixed.constrained(np.eye(fixed.conditions.shape[0]))
+        rigid = np.asarray(fixed.conditions @ movable(model))
+        beyond = np.linalg.qr(rigid / np.linalg.norm(rigid, axis=0), mode="complete").Q[:, rigid.shape[1] :]
+        basis = fixed.constrained(beyond)
         if self.count:
             basis = np.hstack([basis, lowest(model, fixed, self.count)])
-        rank = basis.shape[1] - movable(model).shape[1]
-        moved = in_frame(model, held, basis)
-        # A static mode that only moves the body rigidly leaves nothing but rounding in the frame.
-        bent = np.linalg.norm(moved, axis=0) > RIGID * np.linalg.norm(basis, axis=0)
-        return aligned(model, *held.rayleigh_ritz(moved[:, bent], min(rank, int(bent.sum()))))
+        if not basis.shape[1]:
+            raise ModelError(
+                f"Craig-Bampton modes of member {model.name!r}: the interface "
+                f"{', '.join(self.interface)} moves rigidly, which bends nothing; give a count of normal modes or one "
+                "more interface node"
+            )
+        return aligned(model, *held.rayleigh_ritz(in_frame(model, held, basis), basis.shape[1]))
 
     def remedy(self, node: str, direction: str) -> str:
         """The node or the direction that the interface lacks."""

@@ -16,7 +16,7 @@ the same, screws have six numbers or three.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -24,9 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bellcrank.flexible.spatial_rods import Slices, Stations
+from bellcrank.program.graph import Graph
 from bellcrank.program.loops import Reals, Reals2, Routine, compiled, reals
+from bellcrank.program.trace import Expr
 
 Floats = NDArray[np.float64]
+
+OPERATIONS = 45
+"""Of a rod written out, over slices, coordinates and numbers of a screw: 27 to 47 from 3 coordinates to 15."""
+ROOM = 12_000
+"""Operations of all rods that are written out in a program, at most. So many compile as quickly as loops do and run 3
+to 4 times as fast; 31,000 take twice the time to compile and run 1.9 times as fast, as they no longer fit into the
+caches near the processor."""
 
 
 @compiled
@@ -218,7 +227,31 @@ def forces(slices: int) -> Callable[..., float]:
 
 
 class RodLoop(Routine):
-    """A loop over slices: long enough that a single state too is worth machine code."""
+    """A loop over slices: long enough that a single state too is worth machine code.
+
+    In a program it is written out while that has room: zeros fold, and walk, biases and forces share their slices.
+    """
+
+    def __init__(
+        self, name: str, function: Callable[..., float], of: RodRoutines, others: Any, rows: Any, more: int
+    ) -> None:
+        super().__init__(function, (of.chain, *others), 0, name, (), rows, more)
+        self.of = of
+
+    def __call__(self, *arguments: Any, memory: Sequence[Expr] = ()) -> Any:
+        """Its results as traced values."""
+        graph = next((x.graph for given in arguments for x in given if isinstance(x, Expr)), None)
+        if graph is None or not self._has_room(graph):
+            return super().__call__(*arguments, memory=memory)
+        return self.unrolled(*arguments)
+
+    def _has_room(self, graph: Graph) -> bool:
+        """Whether the rod is written out in a program: all of it or nothing."""
+        decided = graph.written_out
+        if self.of not in decided:
+            fits = sum(decided.values()) + self.of.operations <= ROOM
+            decided[self.of] = self.of.operations if fits else 0
+        return decided[self.of] > 0
 
     def evaluate(self, x: Floats) -> Floats:
         return self.kernel(x) if x.ndim == 1 else super().evaluate(x)
@@ -238,7 +271,8 @@ class RodRoutines:
         self.masses = self.moments + width * n
         self.weights = self.masses + n * (n + 1) // 2
         slices = len(chain.mass) - 1
-        self.forces = RodLoop(forces(slices), (chain,), 0, "rod forces", (), (n, n, n, 2 * width), width + n)
+        self.operations = OPERATIONS * slices * n * width
+        self.forces = RodLoop("rod forces", forces(slices), self, (), (n, n, n, 2 * width), width + n)
 
     @property
     def station_numbers(self) -> int:
@@ -248,17 +282,17 @@ class RodRoutines:
     def inertia(self, stations: Stations) -> RodLoop:
         """Weights, then poses and motions of stations."""
         more = self.weights + len(stations.after) * self.station_numbers
-        return RodLoop(walk, (self.chain, stations, 1), 0, "rod", (), (self.n,), more)
+        return RodLoop("rod", walk, self, (stations, 1), (self.n,), more)
 
     def poses(self, stations: Stations) -> RodLoop:
         """Poses and motions of stations; there is one at least."""
         more = len(stations.after) * self.station_numbers
-        return RodLoop(walk, (self.chain, stations, 0), 0, "rod stations", (), (self.n,), more)
+        return RodLoop("rod stations", walk, self, (stations, 0), (self.n,), more)
 
     def biases(self, stations: Stations) -> RodLoop:
         """Rates of the motions of stations at constant rates of the coordinates."""
         more = self.width * len(stations.after)
-        return RodLoop(station_biases, (self.chain, stations), 0, "rod biases", (), (self.n, self.n), more)
+        return RodLoop("rod biases", station_biases, self, (stations,), (self.n, self.n), more)
 
 
 __all__ = ["RodLoop", "RodRoutines", "advanced", "forces", "station_biases", "walk"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -553,8 +553,10 @@ def rod(
     times = np.broadcast_to(np.asarray(damping, dtype=float), (6,)) if np.size(damping) in (1, 6) else None
     if times is None or not (np.isfinite(times).all() and (times >= 0.0).all()):
         raise ModelError(f"damping of {who} is a time [s] that is not negative, or six, not {damping!r}")
-    named = {"start": 0.0, "end": length} | {str(k): float(s) for k, s in (stations or {}).items()}
+    named = {"start": 0.0, "end": length} | {str(key): s for key, s in (stations or {}).items()}
     for key, s in named.items():
+        if not isinstance(s, int | float | np.number) or isinstance(s, bool):
+            raise ModelError(f"station {key!r} of {who} lies at an arc [m], a number, not at {s!r}")
         if not (np.isfinite(s) and 0.0 <= s <= length):
             raise ModelError(f"station {key!r} of {who} lies at {s:g} m, outside 0 to {length:g} m")
         if key.startswith("at "):
@@ -562,7 +564,17 @@ def rod(
     given = {"section": section, "material": material}
     bent = _table(f"curvature of {who}", curvature, length, (3,))
     return Rod(
-        name, length, counts, pieces, C, density, bent, stress, tuple(float(t) for t in times), named, given
+        name,
+        length,
+        counts,
+        pieces,
+        C,
+        density,
+        bent,
+        stress,
+        tuple(float(t) for t in times),
+        {key: float(s) for key, s in named.items()},
+        given,
     )
 
 
@@ -595,14 +607,22 @@ def _table(what: str, given: Any, length: float, shape: tuple[int, ...]) -> Tabl
             raise ModelError(f"{what}: the arcs of a table grow from row to row")
     elif callable(given):
         arcs = np.linspace(0.0, length, SAMPLES)
-        values = np.array([np.asarray(given(float(s)), dtype=float) for s in arcs])
+        values = np.array([_numbers(f"{what} at {s:g} m", partial(given, float(s))) for s in arcs])
     else:
-        arcs, values = np.zeros(1), np.asarray(given, dtype=float)[None]
+        arcs, values = np.zeros(1), _numbers(what, lambda: given)[None]
     if values.shape != (len(arcs), *shape):
         raise ModelError(f"{what} has the shape {values.shape[1:]} for each arc, not {shape}")
     if not np.isfinite(values).all():
         raise ModelError(f"{what} holds something that is not a number")
     return Table(arcs, values)
+
+
+def _numbers(what: str, found: Callable[[], Any]) -> Array:
+    """What is given or a function of the arc gives, as an array of numbers."""
+    try:
+        return np.asarray(found(), dtype=float)
+    except (TypeError, ValueError, ArithmeticError) as problem:
+        raise ModelError(f"{what} is no array of numbers: {problem}") from problem
 
 
 def _stiffness(who: str, given: Any, length: float) -> Table:

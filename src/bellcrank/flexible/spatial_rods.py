@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bellcrank.math.vectors import IDENTITY, ZERO, Matrix, Vector
-from bellcrank.program.loops import Ints, Reals, Reals2, compiled
+from bellcrank.program.loops import Ints, Reals, Reals2, Routine, compiled
 
 TERMS = 12
 """Of the series below. For slices that turn by pi, where Magnus' series ends to converge, the rest is 1e-17."""
@@ -193,8 +193,7 @@ def mass_of(table: Reals2, i: int) -> Mass:
     )
 
 
-@compiled
-def stumpff(t: float) -> tuple[float, float, float, float, float, float]:
+def _stumpff(t: float) -> tuple[float, float, float, float, float, float]:
     """c_2 to c_7 at t = |w|^2: c_k = 1/k! - t c_(k+2), dc_k/dt = (k c_(k+2) - c_(k+1)) / 2."""
     even = 1.0
     odd = 1.0
@@ -211,6 +210,10 @@ def stumpff(t: float) -> tuple[float, float, float, float, float, float]:
     c4 = 1.0 / 24.0 - t * c6
     c5 = 1.0 / 120.0 - t * c7
     return 0.5 - t * c4, 1.0 / 6.0 - t * c5, c4, c5, c6, c7
+
+
+stumpff = Routine(_stumpff, name="rod")
+"""A routine, as its branch depends on the angle: it stays a call where rods are written out."""
 
 
 @compiled

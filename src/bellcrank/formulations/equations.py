@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from bellcrank.formulations.algebra import Symmetric
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.mechanics.constraints import Constraint, Equation, over_speeds
 from bellcrank.mechanics.dynamics import (
-    inertia_forces,
+    InertiaForces,
     mass_matrix,
     regrouped,
     tree_columns,
@@ -18,6 +18,7 @@ from bellcrank.mechanics.dynamics import (
 from bellcrank.mechanics.forces import Effect
 from bellcrank.mechanics.inertia import Inertia
 from bellcrank.mechanics.kinematics import Kinematics
+from bellcrank.mechanics.level import LevelKinematics
 from bellcrank.mechanics.links import Linkage
 from bellcrank.mechanics.loads import Loads, elastic_forces
 from bellcrank.mechanics.numbers import Traced
@@ -90,6 +91,12 @@ class Equations:
                 effect(self.kin, self.t, self.loads)
             elastic_forces(self.kin, self.loads)
 
+    @cached_property
+    def level(self) -> LevelKinematics:
+        """The motion by links in the axes of their dynamics."""
+        with self.graph.counting("kinematics"):
+            return LevelKinematics(self.kin)
+
     @staticmethod
     def traced(mechanics: Mechanics, partition: Partition, graph: Graph, reference: Reference) -> Equations:
         """With fresh inputs t, q, independent speeds and parameters of `graph`."""
@@ -114,7 +121,7 @@ class Equations:
     def forces(self, du: Sequence[Scalar]) -> list[Scalar]:
         """Q - f: generalised forces less inertia forces at speed rates `du`, for every speed (19)."""
         with self.graph.counting("inertia forces"):
-            inertia = inertia_forces(self.kin, self.mechanics.inertias, du, self.loads.wrenches)
+            inertia = InertiaForces(self.level, self.mechanics.inertias, du, self.loads.wrenches).whole()
             return [Q - f for Q, f in zip(self.kin.folded(self.loads.Q), inertia, strict=True)]
 
     def tree_forces(self) -> list[Scalar]:
@@ -124,20 +131,41 @@ class Equations:
     def tree_mass(self) -> Symmetric:
         """M over all speeds of the tree (18)."""
         with self.graph.counting("mass matrix"):
-            return mass_matrix(self.kin, self.mechanics.inertias, tree_columns(self.kin))
+            return mass_matrix(self.level, self.mechanics.inertias, tree_columns(self.kin))
 
     def reduced_forces(self) -> dict[int, Scalar]:
         """B^T (Q - f) for the independent speeds, with the dependent speed rates at their bias (35, 36)."""
         forces = self.forces(self.bias)
         with self.graph.counting("inertia forces"):
-            return {n: self._work(i, forces) for n, i in enumerate(self.partition.independent)}
+            return {n: self._work(i, forces.__getitem__) for n, i in enumerate(self.partition.independent)}
 
-    def _work(self, speed: int, forces: Sequence[Scalar]) -> Scalar:
+    def forces_inwards(self) -> Callable[[int, Iterable[int]], dict[int, Scalar]]:
+        """The forces of :meth:`reduced_forces` where they are asked for from the tips inwards.
+
+        What it gives is asked for some independent speeds, by their order, that move no links further in than a link.
+        """
+        if self.kin.nodes:
+            found = self.reduced_forces()
+            return lambda link, columns: {n: found[n] for n in columns}
+        with self.graph.counting("inertia forces"):
+            inertia = InertiaForces(self.level, self.mechanics.inertias, self.bias, self.loads.wrenches)
+        Q = self.kin.folded(self.loads.Q)
+
+        def asked(link: int, columns: Iterable[int]) -> dict[int, Scalar]:
+            with self.graph.counting("inertia forces"):
+                found = inertia.down_to(link)
+                return {
+                    n: self._work(self.partition.independent[n], lambda i: Q[i] - found[i]) for n in columns
+                }
+
+        return asked
+
+    def _work(self, speed: int, force: Callable[[int], Scalar]) -> Scalar:
         """What all forces do along one independent speed."""
-        total = forces[speed]
+        total = force(speed)
         for c, row in self.loops.B.items():
             if speed in row:
-                total = total + row[speed] * forces[c]
+                total = total + row[speed] * force(c)
         return total
 
     def rows(self) -> list[dict[int, Scalar]]:

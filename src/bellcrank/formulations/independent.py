@@ -22,7 +22,7 @@ def accelerations(eq: Equations) -> list[Scalar]:
     rhs = eq.reduced_forces()
     with eq.graph.counting("mass matrix"):
         factors = whole_mass(eq.kin, columns, eq.sample)
-        M = {} if factors else mass_matrix(eq.kin, eq.mechanics.inertias, columns)
+        M = {} if factors else mass_matrix(eq.level, eq.mechanics.inertias, columns)
     with eq.graph.counting("solve"):
         order = list(reversed(range(len(columns))))
         du = (factors or LDL.of(M, order)).solve(rhs)

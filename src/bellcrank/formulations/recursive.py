@@ -25,10 +25,10 @@ from bellcrank.mechanics.dynamics import (
     deformed,
     modal_product,
     modal_wrench,
+    on_links,
     regrouped,
     sum_of_products,
 )
-from bellcrank.mechanics.dynamics import brought as brought_inertia
 from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.links import GROUND, Link, Linkage
 from bellcrank.model.joints.elementary import Wrench
@@ -50,12 +50,12 @@ def accelerations(eq: Equations) -> list[Scalar]:
     """The rates of all speeds."""
     with eq.graph.counting("loops"):
         columns = eq.loops.columns()
-    rhs = eq.reduced_forces()
+    forces = eq.forces_inwards()
     nodes = find_nodes(eq.mechanics.linkage, columns)
     with eq.graph.counting("elimination"):
         steps = _Elimination(eq, columns, nodes)
         for node in reversed(nodes):
-            steps.inwards(node, rhs)
+            steps.inwards(node, forces(node.links[0], node.columns))
     with eq.graph.counting("solve"):
         for node in nodes:
             steps.outwards(node)
@@ -125,15 +125,15 @@ class _Elimination:
     """Articulated inertias and forces on all links while nodes are taken out from the tips inwards."""
 
     def __init__(self, eq: Equations, columns: Sequence[Column], nodes: Sequence[Node]) -> None:
-        self.kin: Kinematics = eq.kin
+        self.kin: Kinematics = eq.level
         self.links = eq.mechanics.linkage.links
         self.columns = columns
         self.sample = eq.sample
         bent = frozenset(k for node in nodes if self._modes(node) for k in node.links)
-        inertias = [brought_inertia(eq.kin, p) for p in regrouped(eq.mechanics.linkage, bent)]
+        inertias = on_links(self.kin, regrouped(eq.mechanics.linkage, bent))
         for link in self.links:
             if link.shape is not None:
-                inertias[link.index] = inertias[link.index] + deformed(eq.kin, link).inertia()
+                inertias[link.index] = inertias[link.index] + deformed(self.kin, link).inertia()
         self.inertia = [Articulated.rigid(p) for p in inertias]
         self.force: dict[int, Wrench] = {}
         self.kept: dict[Node, _Kept] = {}

@@ -47,11 +47,11 @@ class Collider(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How two kinds collide: the kernel of their closest points, how many it gives, and the law of impact.
+    """How two kinds collide: the kernel of their closest points, how many it gives, and its units.
 
     warm: Numbers with which a search begins anew, behind those of the shapes. patch: 1 where it finds the points of a
     patch, from the motion in the step too, and numbers them. couple: 1 where its normal force is a couple, that of the
-    stop of an angle. rolling, spinning: Lengths of resistance [m].
+    stop of an angle.
     length: What is small is small against it [m]; that of the smaller body where it is zero. speed, fall: Likewise,
     speed + fall sqrt(length) [m/s].
     """
@@ -61,10 +61,6 @@ class Rule(NamedTuple):
     warm: int
     patch: int
     couple: int
-    friction: float
-    restitution: float
-    rolling: float
-    spinning: float
     length: float
     speed: float
     fall: float

@@ -50,13 +50,18 @@ AWAY = 1e2
 """Residual over the lowest one at which the sweeps go back to the best impulses: friction makes the iteration
 unsymmetric, and momentum may let it grow."""
 SWEEPS, MORE_SWEEPS = 50, 300
-"""Sweeps before Newton's method is tried, which find out which contacts are open, stick and slip, and between two
-attempts of it. With 12 at first a pile of 20 boxes takes a quarter less time, but 125 balls in a box a quarter more,
-with twice as many steps unsolved. 100 or 1000 between attempts take as long within a seventh."""
-ATTEMPTS = 6
+"""Sweeps at most before Newton's method is tried, which find out which contacts are open, stick and slip, and between
+two attempts of it."""
+BETWEEN = 2.0
+"""As many sweeps are made before Newton's method as cost one elimination, and so many times that between two attempts:
+what is cheaper decides. With 50 and 300 always, piles of 20 to 80 boxes take twice as many iterations, and 27 steps of
+80 boxes, in place of one, stay unsolved. With 6 or 20 times they take as long within a tenth."""
+ATTEMPTS, ANEW = 8, 3
+"""Attempts of Newton's method, and the one that begins anew. With 6 attempts 16 steps of 1000 with 125 balls in a box
+stay unsolved, with 10 of them 12, for a tenth more time."""
 CHEAP = 32.0
-"""Cost of an elimination over that of a sweep up to which a problem that three attempts have not solved is begun anew.
-In packings of 125 and 216 balls, above it, that would double the time and solve one step more in fifty."""
+"""Cost of an elimination over that of a sweep up to which a problem is begun anew. In packings of 125 and 216 balls,
+above it, that would double the time and solve one step more in fifty."""
 DOUBLINGS = 5
 """In which friction is raised to its coefficients in the attempt that begins anew: from a thirty-second, at which
 bodies hardly jam. Impulses at which a few contacts jam with a friction of ten are found no other way."""
@@ -796,6 +801,12 @@ def elimination_cost(c: Cones, begin: int, end: int, nodes: int) -> float:
 
 
 @compiled
+def sweeps_worth(cost: float, most: int) -> int:
+    """Sweeps that cost so much, within bounds."""
+    return int(min(max(cost, float(CHECK)), float(most)))
+
+
+@compiled
 def by_newton(c: Cones, begin: int, end: int, wanted: float, before: float, rise: float, nodes: int) -> float:
     """Newton's method with halved steps, from the impulses given; the residual of the best ones, which are kept."""
     m = c.newton
@@ -875,9 +886,12 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> tuple[floa
     apply_all(c, begin, end)
     wanted = tolerance * scale
     left = residual(c, begin, end)
-    rise = RISE
-    nodes = 0
-    lowest = math.inf
+    rise, lowest = RISE, math.inf
+    nodes, cost = 0, math.inf
+    if left >= wanted:
+        nodes = order_nodes(c.newton.elimination, c.first, c.node, c.order, begin, end)
+        if nodes > 0:
+            cost = elimination_cost(c, begin, end, nodes)
     for attempt in range(ATTEMPTS):
         if left < lowest:
             lowest = left
@@ -886,12 +900,12 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> tuple[floa
                 c.least[i, 0], c.least[i, 1], c.least[i, 2] = c.p[i, 0], c.p[i, 1], c.p[i, 2]
         if left < wanted:
             break
-        sweeps = SWEEPS
+        sweeps = sweeps_worth(cost, SWEEPS)
         if attempt > 0:
-            sweeps = MORE_SWEEPS
-        if attempt == ATTEMPTS // 2:
-            if nodes < 0 or elimination_cost(c, begin, end, nodes) > CHEAP:
-                break
+            sweeps = sweeps_worth(BETWEEN * cost, MORE_SWEEPS)
+        if attempt == ANEW and nodes < 0:
+            break
+        if attempt == ANEW and cost <= CHEAP:
             # Begin anew, without the guess, and from little friction.
             for j in range(begin, end):
                 i = c.order[j]
@@ -900,8 +914,6 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> tuple[floa
             left = raised(c, begin, end, wanted, nodes)
         left = accelerated(c, begin, end, wanted, sweeps, left)
         if left >= wanted:
-            if nodes == 0:
-                nodes = order_nodes(c.newton.elimination, c.first, c.node, c.order, begin, end)
             if nodes < 0:
                 # No room for the elimination: sweeps go on alone.
                 continue

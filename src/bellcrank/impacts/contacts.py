@@ -31,7 +31,7 @@ from bellcrank.impacts.modes import (
 )
 from bellcrank.impacts.rows import ContactRows
 from bellcrank.impacts.sharing import COMPLIANT, SHARED, SharedForces, Sharing
-from bellcrank.impacts.solver import ContactState, ImpactProgram, delassus, impact
+from bellcrank.impacts.solver import ContactState, ImpactProgram, Instant, delassus, impact
 from bellcrank.impacts.units import placed_pairs
 from bellcrank.mechanics.contacts import ContactPair
 from bellcrank.mechanism import Mechanism, State
@@ -228,7 +228,7 @@ class Contacts:
                 break
             idle = more
             shared = {name: replace(mode, idle=name in idle) for name, mode in plain.items()}
-        friction = {pair.contact.name: pair.contact.friction for pair in self.pairs}
+        friction = dict(zip(self.names, self.instant(state, p)[0].friction.tolist(), strict=True))
         weights, forces, used = sharing.held(y, friction)
         for name, rub in forces.items():
             if used < 1.0 - HOLDING:
@@ -291,10 +291,11 @@ class Contacts:
         """As `shared`, by the forces that contacts have in the open mechanism; those that stick need no weights."""
         wanted = [k for k, name in enumerate(self.names) if name in modes]
         names = [self.names[k] for k in wanted]
-        M, states, u_i, partition = self.at(state, p)
+        found, u_i, partition = self.instant(state, p)
+        M, states = found.M, found.contacts
         free = self.free(state, p, partition, u_i, wanted)
         give = self.compliance(modes, state, p)
-        friction = np.array([self.pairs[k].contact.friction for k in wanted])
+        friction = found.friction[wanted]
         sticking = np.array([modes[name].sticking for name in names])
         J = np.vstack([states[k].rows for k in wanted])
         slip = (J @ u_i + np.concatenate([states[k].drift for k in wanted])).reshape(-1, 3)[:, 1:]
@@ -338,11 +339,15 @@ class Contacts:
 
     def at(self, state: State, p: Array) -> tuple[Array, list[ContactState], Array, Partition]:
         """Reduced mass matrix, contact states, independent speeds and their partition."""
+        found, u_i, partition = self.instant(state, p)
+        return found.M, found.contacts, u_i, partition
+
+    def instant(self, state: State, p: Array) -> tuple[Instant, Array, Partition]:
+        """All contacts at once, independent speeds and their partition."""
         partition = self.base.choose_partition(state, p.tolist())
         u_i = state.u[list(partition.independent)]
         x = np.concatenate([[state.t], state.q, u_i, p])
-        found = self.impact_program(partition).evaluate(x)
-        return found.M, found.contacts, u_i, partition
+        return self.impact_program(partition).evaluate(x), u_i, partition
 
     def strike(
         self, state: State, p: Array, struck: Collection[str] = (), jammed: Collection[str] = ()
@@ -352,9 +357,10 @@ class Contacts:
         struck: Contacts that touch, whatever their gap says: it was located with an error.
         jammed: Contacts that slide and strike without approaching.
         """
-        _, states, u_i, partition = self.at(state, p)
+        found, u_i, partition = self.instant(state, p)
         names = self.names
-        near = [k for k in range(len(names)) if self._touches(k, states) or names[k] in {*struck, *jammed}]
+        touching, said = self._touching(found), {*struck, *jammed}
+        near = [k for k, name in enumerate(names) if touching[k] or name in said]
         digging = [k for k in near if names[k] in jammed]
         program = self.impact_program(partition)
         try:
@@ -365,9 +371,9 @@ class Contacts:
             return state, self._staying(near, state, p)
         self.records.append(record)
         self._note(state.t, [names[k] for k in near], solved)
+        parting = found.parting(u_i).tolist()
         for k in near:
-            approach = -float(states[k].rows[0] @ u_i + states[k].drift[0])
-            self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), approach)
+            self.fastest[names[k]] = max(self.fastest.get(names[k], 0.0), -parting[k])
         struck_off = State(state.t, state.q, record.speeds_after.copy())
         return struck_off, self._staying(near, struck_off, p)
 
@@ -392,8 +398,14 @@ class Contacts:
                 stacklevel=3,
             )
 
-    def _touches(self, k: int, states: Sequence[ContactState]) -> bool:
-        return states[k].gap <= TOUCHING * self.pairs[k].length
+    @cached_property
+    def lengths(self) -> Array:
+        """Units of length of all contacts [m]."""
+        return np.array([pair.length for pair in self.pairs])
+
+    def _touching(self, found: Instant) -> list[bool]:
+        """Which of all contacts touch."""
+        return list((found.gaps <= TOUCHING * self.lengths).tolist())
 
     def _fastest(self, k: int) -> float:
         """The fastest approach of a contact so far [m/s], or so slow a one that it does not matter."""
@@ -402,11 +414,11 @@ class Contacts:
     def _staying(self, near: Sequence[int], state: State, p: Array) -> list[str]:
         """Contacts that touch and part so slowly that their bouncing has converged."""
         found = []
-        _, states, u_i, partition = self.at(state, p)
-        highest = max((states[k].gap for k in near), default=0.0)
+        seen_now, u_i, partition = self.instant(state, p)
+        gaps, parting = seen_now.gaps.tolist(), seen_now.parting(u_i).tolist()
+        highest = max((gaps[k] for k in near), default=0.0)
         for k in near:
-            pair, gap = self.pairs[k], states[k].gap
-            speed = float(states[k].rows[0] @ u_i + states[k].drift[0])
+            pair, gap, speed = self.pairs[k], gaps[k], parting[k]
             # A bounce that hides its own end between rounding and what is missed is as good as none. So is one that
             # stays within the gap in which contacts strike together: which of them comes first is lost there.
             seen = 0.5 * MISSED[0] * pair.length
@@ -424,9 +436,8 @@ class Contacts:
 
     def resting(self, state: State, p: Array) -> list[str]:
         """Contacts that touch, and do not bounce any more."""
-        states = self.at(state, p)[1]
-        near = [k for k in range(len(states)) if self._touches(k, states)]
-        return self._staying(near, state, p)
+        touching = self._touching(self.instant(state, p)[0])
+        return self._staying([k for k, touches in enumerate(touching) if touches], state, p)
 
     def settle(
         self, names: Collection[str], state: State, p: Array, stopped: Collection[str] = ()
@@ -465,15 +476,16 @@ class Contacts:
         wanted = [k for k, name in enumerate(self.names) if name in names]
         if not wanted:
             return {}
-        M, states, u_i, partition = self.at(state, p)
+        now, u_i, partition = self.instant(state, p)
+        states = now.contacts
         free = self.free(state, p, partition, u_i, wanted)
-        W = delassus(M, [states[k].rows for k in wanted])
+        W = delassus(now.M, [states[k].rows for k in wanted])
         slip = np.array([states[k].rows[1:] @ u_i + states[k].drift[1:] for k in wanted])
         for i, k in enumerate(wanted):
             none = max(1e-7 * self._fastest(k), self.unresolved(k, states[k], u_i))
             if self.names[k] in stopped or np.linalg.norm(slip[i]) <= none:
                 slip[i] = 0.0
-        friction = [self.pairs[k].contact.friction for k in wanted]
+        friction = now.friction[wanted].tolist()
         found = contact_forces(W, free, friction, slip, tangents=self.tangents)
         # All that begin to slip do it together: as fast as they are accelerated.
         begins = found.accelerations.reshape(len(wanted), -1)[:, 1:]

@@ -94,8 +94,8 @@ class Impact:
 def solve_impact(
     W: ArrayLike,
     velocities: ArrayLike,
-    restitution: Sequence[float] | float,
-    friction: Sequence[float] | float = 0.0,
+    restitution: Sequence[float] | Array | float,
+    friction: Sequence[float] | Array | float = 0.0,
     *,
     tangents: int = 1,
     law: ImpactLaw | str = ImpactLaw.NEWTON,
@@ -137,8 +137,8 @@ class _Problem:
     def of(
         W: ArrayLike,
         velocities: ArrayLike,
-        restitution: Sequence[float] | float,
-        friction: Sequence[float] | float,
+        restitution: Sequence[float] | Array | float,
+        friction: Sequence[float] | Array | float,
         tangents: int,
         law: ImpactLaw,
     ) -> _Problem:

@@ -70,7 +70,7 @@ class ContactForces:
 def contact_forces(
     W: ArrayLike,
     free: ArrayLike,
-    friction: Sequence[float] | float = 0.0,
+    friction: Sequence[float] | Array | float = 0.0,
     slip: ArrayLike | None = None,
     *,
     tangents: int = 1,

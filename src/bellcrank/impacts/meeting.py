@@ -46,7 +46,8 @@ class Placed:
 
     mass: Place (row, column) of each entry, below and on the diagonal. first: Where the block of each frame begins:
     pose, drift of its twist, then the entries of its rows. twists: Component and speed of each entry, those of a frame
-    from `begin` on. turned: Where the counted angle of each of the pairs is, -1 of those without.
+    from `begin` on. turned: Where the counted angle of each of the pairs is, -1 of those without. laws: Where numbers
+    of laws are that parameters give.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Placed:
         partition: Partition,
         frames: Sequence[Marker],
         pairs: Sequence[ContactPair] = (),
+        laws: Sequence[Scalar] = (),
     ) -> None:
         self.partition, self.n = partition, len(partition.independent)
         graph = Graph()
@@ -85,6 +87,8 @@ class Placed:
             angle = pair.turned(kin)
             self.turned.append(-1 if angle is None else len(outputs))
             outputs += [] if angle is None else [angle]
+        self.laws = len(outputs)
+        outputs += [kin.number(x) for x in laws]
         self.first: Index = np.array(first, np.int64)
         self.begin: Index = np.array(begin, np.int64)
         self.twists: Index = np.array(twists, np.int64).reshape(-1, 2)

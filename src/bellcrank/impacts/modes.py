@@ -138,7 +138,7 @@ class FreeAccelerations:
 
     def at(self, x: Array) -> list[Array]:
         """For every contact its accelerations [m/s^2]."""
-        return np.split(self.kernel(x), np.cumsum(self.sizes)[:-1])
+        return list(self.kernel(x).reshape(len(self.sizes), -1))
 
 
 class Gaps:
@@ -204,12 +204,13 @@ def contact_forces(
             rub: list[Scalar] = [friction.get((name, 1 + j), 0.0) for j in range(len(rows) - 1)]
         elif mode.sticking:
             rub = [-multipliers.get(start + 1 + j, 0.0) for j in range(len(rows) - 1)]
-        elif pair.contact.friction == 0.0:
+        elif not pair.contact.rubs:
             rub = [0.0] * len(slip)
         elif len(slip) == 1:
-            rub = [-(pair.contact.friction * mode.slip) * normal]
+            rub = [-(eq.kin.number(pair.contact.friction) * mode.slip) * normal]
         else:
-            rub = [-(pair.contact.friction * normal) * s for s in rubbing_direction(eq.kin, pair, slip)]
+            rubbed = eq.kin.number(pair.contact.friction) * normal
+            rub = [-rubbed * s for s in rubbing_direction(eq.kin, pair, slip)]
         found.append(([normal, *rub], slip))
     return found, y
 
@@ -221,7 +222,7 @@ def variant_of(
     active = {pair.contact.name: pair for pair in pairs if pair.contact.name in modes}
     closed = [sustained(base.linkage, pair, modes[n].sticking, modes[n].slip) for n, pair in active.items()]
     mechanics = replace(base.mechanics, constraints=(*base.mechanics.constraints, *closed))
-    rubbing = any(not modes[n].sticking and pair.contact.friction > 0.0 for n, pair in active.items())
+    rubbing = any(not modes[n].sticking and pair.contact.rubs for n, pair in active.items())
     named = dict(zip(mechanics.parameters, base.parameter_values, strict=True))
     chosen = np.concatenate(
         [np.arange(compiled.loops), *(compiled.first[c.name] + np.arange(c.size) for c in closed)]
@@ -283,7 +284,7 @@ def watched(
     found: list[tuple[str, str, int, Scalar]] = []
     borne, y = contact_forces(eq, active, modes, sharing)
     for pair, (forces, slip) in zip(active, borne, strict=True):
-        name, mode, mu = pair.contact.name, modes[pair.contact.name], pair.contact.friction
+        name, mode, mu = pair.contact.name, modes[pair.contact.name], eq.kin.number(pair.contact.friction)
         room = pair.closest(eq.kin).room
         if room is not None:
             found.append((name, GONE, -1, room))
@@ -291,7 +292,7 @@ def watched(
             found.append((name, "bear", 1, sharing.normal(name, y)))
         else:
             found.append((name, "release", -1, forces[0]))
-        if mu == 0.0 or (mode.idle and mode.sticking):
+        if not pair.contact.rubs or (mode.idle and mode.sticking):
             continue
         if mode.sticking:
             rub: Scalar = 0.0

@@ -74,6 +74,15 @@ FAR = 1e30
 U, A0, A, MINUS, START, TRIAL, SCRATCH, ROWS = range(8)
 """Rows of speeds: at the beginning of the step, accelerations without and with velocities, before impulses."""
 POINT, PLACE = 9, 12
+FRICTION, RESTITUTION, ROLLING, SPINNING, LAW = range(5)
+"""Of a rule: Coulomb's coefficient, e, and lengths of resistance [m]."""
+LAWS = (
+    ("friction", math.inf),
+    ("restitution", 1.0),
+    ("rolling_resistance", math.inf),
+    ("spinning_resistance", math.inf),
+)
+"""What the user calls them, and the largest they may be."""
 WORST, ITERATIONS, ACTIVE, DEEPEST, UNSOLVED, LOWERED, MARGIN, SOLVED, FASTEST, FAST, STATISTICS = range(11)
 """Of all steps: largest residual, iterations, contacts, smallest gap over the length, steps whose residual is above the
 tolerance, steps with restitution lowered, smallest margin of the loops, steps with contacts,
@@ -207,6 +216,7 @@ class Scene(NamedTuple):
     x: [t, q, u, p]. y: What the program of frames gives. places: Of the
     entries of the mass matrix, the speed (by nodes), the column within its node, and the speed of that column. factor:
     Cholesky's, of the mass matrix, node by node. block: The speeds by nodes. rules: Of the pairs of kinds of colliders.
+    laws: Their numbers; varied: rule, number and place in y of those that parameters give.
     numbers: Sizes of colliders. inputs, spots: Of the kernel of a pair.
     """
 
@@ -230,6 +240,8 @@ class Scene(NamedTuple):
     frames: Frames
     colliders: Records[Collider]
     rules: Records[Rule]
+    laws: Reals2
+    varied: Ints2
     pairs: Records[Pair]
     broad: Broad
     numbers: Reals
@@ -378,6 +390,8 @@ def turn_speeds(s: Scene, row: int, h: float) -> None:
 def weigh(s: Scene) -> None:
     """Poses, twists, the mass matrix and its Cholesky factor at the present positions."""
     call(s.programs.frames, s.x, s.y)
+    for k in range(s.varied.shape[0]):
+        s.laws[s.varied[k, 0], s.varied[k, 1]] = s.y[s.varied[k, 2]]
     c, L = s.cones, s.factor
     for k in range(s.places.shape[0]):
         c.mass[s.places[k, 0], s.places[k, 1]] = s.y[k]
@@ -463,7 +477,7 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
     call_at(r.kernel, s.inputs, inputs, s.spots, 0)
     pair, before = a * len(s.colliders) + b, s.cones.counts[CONTACTS]
     entries = 1
-    if r.rolling > 0.0 or r.spinning > 0.0:
+    if s.laws[rule, ROLLING] > 0.0 or s.laws[rule, SPINNING] > 0.0:
         entries = 2
     for spot in range(r.spots):
         gap = s.spots[SPOT * spot]
@@ -759,15 +773,16 @@ def prepare_contacts(s: Scene, h: float) -> None:
         added = max(s.frames.moved[a, 3], s.frames.moved[b, 3])
         if near.resists[i] == 1:
             c.bound[i] = 0.0
-            c.limits[i, 0], c.limits[i, 1] = rule.spinning / near.length[i], rule.rolling / near.length[i]
+            c.limits[i, 0] = s.laws[near.rule[i], SPINNING] / near.length[i]
+            c.limits[i, 1] = s.laws[near.rule[i], ROLLING] / near.length[i]
             near.struck[i] = 2 * near.struck[i - 1]
         elif closes and -before > max(
             RESTING * added, QUIET * (rule.speed + rule.fall * math.sqrt(near.length[i]))
         ):
             near.struck[i] = 1
-            if rule.restitution > 0.0:
-                c.bound[i] = -rule.restitution * before
-        c.friction[i] = rule.friction
+            if s.laws[near.rule[i], RESTITUTION] > 0.0:
+                c.bound[i] = -s.laws[near.rule[i], RESTITUTION] * before
+        c.friction[i] = s.laws[near.rule[i], FRICTION]
         at = s.memory.table[remembered(s.memory, near.key[i])]
         for k in range(3):
             c.p[i, k] = 0.0

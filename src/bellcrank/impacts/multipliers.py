@@ -113,8 +113,13 @@ class Held:
             BoundKernel(made, self.arrays) for made in (unit.rates, unit.events, unit.hold)
         )
 
-    def fit(self, modes: Modes, slack: Mapping[str, float], compliance: Mapping[str, float]) -> None:
-        """Be these contacts. slack: Force of each that is none [N]. compliance: Of those that share [1/kg]."""
+    def fit(
+        self, modes: Modes, friction: Array, slack: Mapping[str, float], compliance: Mapping[str, float]
+    ) -> None:
+        """Be these contacts.
+
+        friction: Of all. slack: Force of each that is none [N]. compliance: Of those that share [1/kg].
+        """
         self.numbers = [k for k, pair in enumerate(self.all_pairs) if pair.contact.name in modes]
         self.pairs = [self.all_pairs[k] for k in self.numbers]
         places = [k for k, pair in enumerate(self.all_pairs) if not pair.lasting]
@@ -126,7 +131,7 @@ class Held:
             heading = self.headings.get(name, -1)
             self.arrays.contacts[i] = k, mode.sticking, gaps, heading, mode.idle, rooms.get(k, -1)
             numbers = self.arrays.properties[i]
-            numbers[unit.FRICTION], numbers[unit.SLIP] = pair.contact.friction, mode.slip
+            numbers[unit.FRICTION], numbers[unit.SLIP] = friction[k], mode.slip
             numbers[unit.SLACK], numbers[unit.SPEED] = slack[name], pair.speed
             numbers[unit.COMPLIANCE] = compliance.get(name, 0.0)
 
@@ -182,14 +187,16 @@ class HeldSegment(Segment):
 
     def _ends(self) -> list[tuple[str, str, int]]:
         found = []
-        for pair in self.contacts.pairs:
+        start, p = self.mechanism.start, np.array(self.mechanism.parameter_values)
+        friction = self.contacts.instant(start, p)[0].friction
+        for pair, mu in zip(self.contacts.pairs, friction, strict=True):
             name = pair.contact.name
             if name in self.modes:
                 mode = self.modes[name]
                 if not pair.lasting:
                     found.append((name, GONE, -1))
                 found.append((name, "bear" if mode.idle else "release", -1))
-                if pair.contact.friction and not (mode.sticking and mode.idle):
+                if mu and not (mode.sticking and mode.idle):
                     found.append((name, "slip" if mode.sticking else "stick", -1))
         return found
 
@@ -232,6 +239,7 @@ class HeldSegment(Segment):
             start, p = self.mechanism.start, np.array(self.mechanism.parameter_values)
             held.fit(
                 self.modes,
+                contacts.instant(start, p)[0].friction,
                 contacts.slack(self.modes, start, p),
                 contacts.compliance(self.modes, start, p),
             )

@@ -299,9 +299,7 @@ def later(controller: Controller, begin: float, now: float, sampled: bool = Fals
 def _explain(error: SimulationError, run: Segment) -> None:
     sliding = [n for n, m in run.modes.items() if not m.sticking]
     rubbing = [
-        pair.contact.name
-        for pair in run.contacts.pairs
-        if pair.contact.friction and pair.contact.name in sliding
+        pair.contact.name for pair in run.contacts.pairs if pair.contact.rubs and pair.contact.name in sliding
     ]
     if rubbing:
         error.add_note(

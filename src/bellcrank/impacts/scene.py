@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -44,6 +45,7 @@ from bellcrank.model.field_contacts import check_points
 from bellcrank.model.striking import in_patch, stand_on_rims, struck_sides
 from bellcrank.program.graph import Graph
 from bellcrank.program.loops import Records
+from bellcrank.program.trace import Expr, Scalar
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -58,24 +60,26 @@ IMPACT_ROOM = 256
 
 @dataclass(frozen=True, eq=False)
 class Meet:
-    """The contacts of one pair of shapes of the model: their numbers, its colliders and its program."""
+    """The contacts of one pair of shapes of the model: their numbers, its colliders, its program, law and units."""
 
     numbers: range
     a: int
     b: int
     program: Hashable
     couple: int
-    law: tuple[float, ...]
+    law: tuple[Scalar, ...]
+    units: tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """How two kinds of colliders in groups meet: the group, its program and its law."""
+    """How two kinds of colliders in groups meet: the group, its program, its law and units."""
 
     group: Collisions
     program: Hashable
     warm: int
-    law: tuple[float, ...]
+    law: tuple[Scalar, ...]
+    units: tuple[float, float, float]
 
     @property
     def patch(self) -> bool:
@@ -147,7 +151,7 @@ class Parts:
             own = [pair.contact for pair in pairs[first : first + contact.points]]
             spots = [(c.a.shape, c.b.shape) for c in own]
             program = self._program(spots, len(contact.warm), self._counted(one))
-            law = contact.friction, contact.restitution, 0.0, 0.0, one.length, one.speed, 0.0
+            law = contact.friction, contact.restitution, 0.0, 0.0
             yield Meet(
                 range(first, first + len(own)),
                 self._add(contact.a),
@@ -155,6 +159,7 @@ class Parts:
                 program,
                 int(one.couples),
                 law,
+                (one.length, one.speed, 0.0),
             )
             first += len(own)
 
@@ -230,12 +235,12 @@ class Parts:
 
     def _law(self, group: Collisions, a: PlacedShape, b: PlacedShape) -> Law:
         resistance = group.rolling_resistance, group.spinning_resistance
-        law = group.friction, group.restitution, *resistance, 0.0, self.speed, self.fall
+        law, units = (group.friction, group.restitution, *resistance), (0.0, self.speed, self.fall)
         check_points(group.who, a, b)
         if touch_in_patch(a.shape, b.shape):
-            return Law(group, self._patch(a.shape, b.shape), 0, law)
+            return Law(group, self._patch(a.shape, b.shape), 0, law, units)
         warm = SEARCH if by_search(a.shape, b.shape) else 0
-        return Law(group, self._shared(a, b, warm), warm, law)
+        return Law(group, self._shared(a, b, warm), warm, law, units)
 
     def _excluded(self) -> list[set[int]]:
         """For each collider the others with which it never collides in a group."""
@@ -270,6 +275,12 @@ class Parts:
         """Where two colliders stand: bodies, or nodes of flexible ones."""
         return self.frame_places[self.colliders[a].frame], self.frame_places[self.colliders[b].frame]
 
+    @cached_property
+    def laws(self) -> list[tuple[str, tuple[Scalar, ...]]]:
+        """Whose law it is and its numbers, rule by rule: of the model's contacts, then of groups."""
+        own = [(f"contact {self.pairs[m.numbers.start].contact.group!r}", m.law) for m in self.meets]
+        return own + [(law.group.who, law.law) for law in self.rules.values()]
+
     def name_of(self, number: int, a: int, b: int) -> str:
         """Of a contact of the model, or of two colliders of a group."""
         if number >= 0:
@@ -302,8 +313,11 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
     """The arrays of a partition, with room for so many contacts."""
     mechanism, made = parts.mechanism, parts.made
     partition = machine.partition
+    laws = [law for _, law in parts.laws]
+    given = [(k, i, x) for k, law in enumerate(laws) for i, x in enumerate(law) if isinstance(x, Expr)]
     if partition not in made:
-        made[partition] = Placed(mechanism.mechanics, partition, parts.frames, parts.pairs)
+        numbers = [x for _, _, x in given]
+        made[partition] = Placed(mechanism.mechanics, partition, parts.frames, parts.pairs, numbers)
     seen = cast("Placed", made[partition])
     n, q = seen.n, mechanism.linkage.positions
     nodes = seen.nodes()
@@ -338,14 +352,14 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         meeting = parts.meeting(meet.program)
         turned = seen.turned[meet.numbers.start]
         pairs.append(moreau.Pair(meet.a, meet.b, len(rules), meet.numbers.start, inputs, turned))
-        rules.append(Rule(meeting.kernel.address, meeting.spots, 0, 0, meet.couple, *meet.law))
+        rules.append(Rule(meeting.kernel.address, meeting.spots, 0, 0, meet.couple, *meet.units))
         inputs += meeting.inputs
     table = np.full((len(parts.kinds), len(parts.kinds)), -1, np.int64)
     behind = 0
     for (i, j), law in parts.rules.items():
         meeting = parts.meeting(law.program)
         table[i, j] = len(rules)
-        rules.append(Rule(meeting.kernel.address, meeting.spots, law.warm, int(law.patch), 0, *law.law))
+        rules.append(Rule(meeting.kernel.address, meeting.spots, law.warm, int(law.patch), 0, *law.units))
         behind = max(behind, meeting.inputs)
     most = max([2, *(rule.spots for rule in rules)]) * (SPOT + 1)
     size = max([1e-300, *(c.length for c in parts.colliders if c.length < math.inf)])
@@ -441,6 +455,8 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         frames,
         Records.of(Collider, parts.colliders),
         Records.of(Rule, rules),
+        np.array([[0.0 if isinstance(x, Expr) else x for x in law] for law in laws]).reshape(-1, moreau.LAW),
+        np.array([(k, i, seen.laws + m) for m, (k, i, _) in enumerate(given)], whole).reshape(-1, 3),
         Records.of(moreau.Pair, pairs),
         broad,
         np.array(parts.numbers, float),

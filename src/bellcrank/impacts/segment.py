@@ -336,14 +336,16 @@ class Segment(Run):
         if not self.modes:
             return False
         state = self.full_state(self.machine, t, y, p)
+        before = next((old for when, old in reversed(self.history) if when < t), p)
         try:
             after, modes = self.contacts.settle(list(self.modes), state, p)
         except ContactError as error:
             self.failure = error
             return True
-        if after is state and self.contacts.shared(modes, state, p) == self.modes:
+        rubbed, rubs = (self.contacts.instant(state, x)[0].friction for x in (before, p))
+        same = after is state and np.array_equal(rubbed, rubs)
+        if same and self.contacts.shared(modes, state, p) == self.modes:
             return False
-        before = next((old for when, old in reversed(self.history) if when < t), p)
         self.breaks.append(self.row(t, y, before))
         self.go_on(after, p, modes)
         assert self.next is not None

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.errors import ModelError
 from bellcrank.formulations.equations import Mechanics
 from bellcrank.formulations.loops import Loops, Partition
 from bellcrank.impacts.impulses import Impact, ImpactError, Propagation, solve_impact
@@ -24,7 +27,7 @@ from bellcrank.mechanics.numbers import Traced
 from bellcrank.program.graph import Graph
 from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.program import Program
-from bellcrank.program.trace import Scalar
+from bellcrank.program.trace import Expr, Scalar
 from bellcrank.result.impact_table import ContactRecord, ImpactRecord
 
 Array = NDArray[np.float64]
@@ -59,7 +62,13 @@ class ImpactProgram:
         outputs: list[Scalar] = []
         outputs += [M.get((max(i, j), min(i, j)), 0.0) for i in range(self.n) for j in range(self.n)]
         place = {i: k for k, i in enumerate(partition.independent)}
-        self.row_counts = [2 if pair.planar else 3 for pair in self.pairs]
+        # In the plane or in space: all contacts have as many rows.
+        self.width = 2 if any(pair.planar for pair in self.pairs) else 3
+        self.varied = [
+            k
+            for k, pair in enumerate(self.pairs)
+            if isinstance(pair.contact.friction, Expr) or isinstance(pair.contact.restitution, Expr)
+        ]
         for pair in self.pairs:
             found, equations = pair.rows(kin)
             base = kin.pose(pair.base)
@@ -79,6 +88,8 @@ class ImpactProgram:
                         drift = drift + entry * loops.b[i]
                 outputs += [*row, drift, *_world(base.R, direction)]
         outputs += [*u, _kinetic(mass_matrix(kin, mechanics.inertias, tree_columns(kin)), u)]
+        outputs += [kin.number(pair.contact.friction) for pair in self.pairs]
+        outputs += [kin.number(pair.contact.restitution) for pair in self.pairs]
         self.program = Program.of([t, *q, *v.values(), *parameters], outputs, "impact")
         self.kernel: Kernel = compile_program(self.program)
         self._seen: deque[tuple[bytes, Instant]] = deque(maxlen=2)
@@ -90,25 +101,45 @@ class ImpactProgram:
             if known == key:
                 return instant
         found = self.unpacked(self.kernel(x))
+        self._check_laws(found)
         self._seen.append((key, found))
         return found
 
     def unpacked(self, y: Array) -> Instant:
         """The outputs of the program, or their derivatives, by name."""
-        n = self.n
-        M = y[: n * n].reshape(n, n)
-        first = n * n
-        states = []
-        for count in self.row_counts:
-            head, last = first + BEFORE_ROWS, first + BEFORE_ROWS + count * (n + 4)
-            block = y[head:last].reshape(count, n + 4)
-            gap, kept = y[first].item(), y[head - 1].item()
-            normal, point = y[first + 1 : first + 4], y[first + 4 : first + 7]
-            states.append(
-                ContactState(gap, normal, point, block[:, :n], block[:, n], block[:, n + 1 :], kept)
-            )
-            first = last
-        return Instant(M, states, y[first : first + self.speeds], float(y[-1]))
+        n, m = self.n, len(self.pairs)
+        each = BEFORE_ROWS + self.width * (n + 4)
+        last = n * n + m * each
+        blocks = y[n * n : last].reshape(m, each)
+        rows = blocks[:, BEFORE_ROWS:].reshape(m, self.width, n + 4)
+        return Instant(
+            y[: n * n].reshape(n, n),
+            blocks[:, 0],
+            blocks[:, 1:4],
+            blocks[:, 4:7],
+            blocks[:, 7],
+            rows[:, :, :n],
+            rows[:, :, n],
+            rows[:, :, n + 1 :],
+            y[last : last + self.speeds],
+            y[last + self.speeds].item(),
+            y[len(y) - 2 * m : len(y) - m],
+            y[len(y) - m :],
+        )
+
+    def _check_laws(self, found: Instant) -> None:
+        """Raise where parameters give a contact coefficients that are none."""
+        for k in self.varied:
+            mu, e = found.friction[k], found.restitution[k]
+            who = f"contact {self.pairs[k].contact.name!r}"
+            if not mu >= 0.0:
+                raise ModelError(
+                    f"friction of {who} is {mu:g} with the parameter values; it must not be negative"
+                )
+            if not 0.0 <= e <= 1.0:
+                raise ModelError(
+                    f"restitution of {who} is {e:g} with the parameter values; it must lie between 0 and 1"
+                )
 
 
 def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar:
@@ -118,13 +149,38 @@ def _kinetic(M: Mapping[tuple[int, int], Scalar], u: Sequence[Scalar]) -> Scalar
     return energy
 
 
-class Instant(NamedTuple):
-    """What impacts ask of a state: reduced mass matrix, contacts, all speeds, kinetic energy [J]."""
+@dataclass(eq=False)
+class Instant:
+    """What impacts ask of a state, of all contacts at once.
+
+    M: Reduced mass matrix. gaps, kept: What is apart, and what a contact keeps at zero while it lasts [m]. normals,
+    points, directions: In the world, directions those of the rows. rows, drifts: Velocities of contacts over the
+    independent speeds, and besides them. speeds: All. kinetic: Energy [J]. friction, restitution: Coefficients.
+    """
 
     M: Array
-    contacts: list[ContactState]
+    gaps: Array
+    normals: Array
+    points: Array
+    kept: Array
+    rows: Array
+    drifts: Array
+    directions: Array
     speeds: Array
     kinetic: float
+    friction: Array
+    restitution: Array
+
+    def parting(self, u_i: Array) -> Array:
+        """Normal speeds of all contacts [m/s]."""
+        return np.asarray(self.rows[:, 0] @ u_i + self.drifts[:, 0])
+
+    @cached_property
+    def contacts(self) -> list[ContactState]:
+        """One by one."""
+        columns = self.normals, self.points, self.rows, self.drifts, self.directions
+        each = zip(self.gaps.tolist(), *columns, self.kept.tolist(), strict=True)
+        return [ContactState(*found) for found in each]
 
 
 class ContactState(NamedTuple):
@@ -146,13 +202,13 @@ def _world(R: Sequence[Sequence[Scalar]], v: Sequence[Scalar]) -> list[Scalar]:
     return [R[i][0] * v[0] + R[i][1] * v[1] + R[i][2] * v[2] for i in range(3)]
 
 
-def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Array:
+def evened(J: Array, p: Array, friction: Array, tangents: int) -> Array:
     """Impulses of the least norm that do the same, where they press and stay within friction: else those given.
 
     Contacts that are one too many, like the feet of a table, share the impulse so. Where none is, there are no
     other impulses that do.
     """
-    across = J / np.maximum(np.linalg.norm(J, axis=1), 1e-300)[:, None]
+    across = J / np.sqrt(np.maximum((J * J).sum(axis=1), 1e-300))[:, None]
     try:
         if len(J) <= J.shape[1] and np.linalg.cholesky(across @ across.T).diagonal().min() > DEPENDENT:
             return p
@@ -161,7 +217,7 @@ def evened(J: Array, p: Array, friction: Sequence[float], tangents: int) -> Arra
     even = J @ np.linalg.lstsq(J, p, rcond=1e-11)[0]
     parts = even.reshape(-1, 1 + tangents)
     pressing = parts[:, 0] >= 0.0
-    held = np.linalg.norm(parts[:, 1:], axis=1) <= np.asarray(friction) * parts[:, 0] * (1.0 + 1e-12)
+    held = np.linalg.norm(parts[:, 1:], axis=1) <= friction * parts[:, 0] * (1.0 + 1e-12)
     same = np.max(np.abs(J.T @ (even - p)), initial=0.0) <= 1e-12 * np.max(np.abs(J.T @ p), initial=0.0)
     return np.asarray(even) if same and np.all(pressing & held) else p
 
@@ -186,23 +242,22 @@ def impact(
 
     jammed: Those of them that slide and strike without approaching.
     """
-    x = np.concatenate([[t], q, u_i, p])
-    M, states, before, energy = program.evaluate(x)
-    approach = {k: float(states[k].rows[0] @ u_i + states[k].drift[0]) for k in near}
-    if not jammed and not any(v < 0.0 for v in approach.values()):
+    at = program.evaluate(np.concatenate([[t], q, u_i, p]))
+    parting = at.parting(u_i)[near]
+    if not jammed and not (parting < 0.0).any():
         return None, NOTHING
     contacts = [program.pairs[k].contact for k in near]
     if len({c.law for c in contacts}) > 1:
         raise ImpactError("contacts that strike at the same instant have different laws; give them one law")
-    friction = [c.friction for c in contacts]
-    tangents = 0 if not any(friction) else (1 if all(program.pairs[k].planar for k in near) else 2)
-    J = np.vstack([states[k].rows[: 1 + tangents] for k in near])
-    drift = np.concatenate([states[k].drift[: 1 + tangents] for k in near])
-    inverse = np.linalg.solve(M, J.T)
+    friction = at.friction[near]
+    tangents = program.width - 1 if friction.any() else 0
+    J = at.rows[near, : 1 + tangents].reshape(-1, program.n)
+    drift = at.drifts[near, : 1 + tangents].ravel()
+    inverse = np.linalg.solve(at.M, J.T)
     solved = solve_impact(
         J @ inverse,
         J @ u_i + drift,
-        [c.restitution for c in contacts],
+        at.restitution[near],
         friction,
         tangents=tangents,
         law=contacts[0].law,
@@ -210,27 +265,22 @@ def impact(
         jammed=[list(near).index(k) for k in jammed],
     )
     impulses = evened(J, solved.impulses, friction, tangents)
-    after = u_i + inverse @ impulses
-    x_after = np.concatenate([[t], q, after, p])
-    _, _, speeds_after, energy_after = program.evaluate(x_after)
-    records = []
-    for i, k in enumerate(near):
-        rows = slice(i * (1 + tangents), (i + 1) * (1 + tangents))
-        share, s = impulses[rows], states[k]
-        rubbing = share[1:] @ s.directions[1 : 1 + tangents] if tangents else np.zeros(3)
-        speed_after = float(solved.velocities[rows][0])
-        records.append(
-            ContactRecord(
-                contacts[i].name,
-                s.point.copy(),
-                s.normal.copy(),
-                float(share[0]),
-                np.asarray(rubbing),
-                approach[k],
-                speed_after,
-            )
+    shares, after = impulses.reshape(-1, 1 + tangents), u_i + inverse @ impulses
+    end = program.evaluate(np.concatenate([[t], q, after, p]))
+    velocities = solved.velocities[:: 1 + tangents].tolist()
+    pressed = np.flatnonzero(shares[:, 0] > 0.0).tolist() or range(len(near))
+    records = tuple(
+        ContactRecord(
+            contacts[i].name,
+            at.points[near[i]].copy(),
+            at.normals[near[i]].copy(),
+            float(shares[i, 0]),
+            shares[i, 1:] @ at.directions[near[i], 1 : 1 + tangents],
+            float(parting[i]),
+            velocities[i],
         )
-    struck = tuple(r for r in records if r.impulse > 0.0) or tuple(records)
-    speeds, energies = (before.copy(), speeds_after.copy()), (energy, energy_after)
-    record = ImpactRecord(t, struck, q.copy(), *speeds, *energies, bool(solved.energetic), p.copy())
+        for i in pressed
+    )
+    speeds, energies = (at.speeds.copy(), end.speeds.copy()), (at.kinetic, end.kinetic)
+    record = ImpactRecord(t, records, q.copy(), *speeds, *energies, bool(solved.energetic), p.copy())
     return record, solved

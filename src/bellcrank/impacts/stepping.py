@@ -214,6 +214,7 @@ class SteppedRun(Run):
     def _check_start(self) -> None:
         """Shapes may touch at the start, not overlap."""
         self._advance(moreau.LOOK, self.length, 0)
+        self._check_laws()
         near, parts = self.scene.near, self.parts
         for k in range(int(self.scene.cones.counts[CONTACTS])):
             a, b = int(near.a[k]), int(near.b[k])
@@ -258,6 +259,7 @@ class SteppedRun(Run):
             self.steps += done
             self._drain()
             self._check_fast(begin, h)
+            self._check_laws()
             if not np.isfinite(self.scene.x).all():
                 why = "the motion is not finite any more; take a smaller step."
                 names = (*self.mechanism.system.contacts, *self.mechanism.system.collisions)
@@ -283,6 +285,17 @@ class SteppedRun(Run):
             f"take step={shorter:.1g} or less, or a softer force (stiffness= of a clutch), or impacts='dense'."
         )
         raise ContactError(begin, (*self.mechanism.system.contacts, *self.mechanism.system.collisions), why)
+
+    def _check_laws(self) -> None:
+        """Raise where parameters give contacts numbers that no law has."""
+        for k, i, _ in self.scene.varied.tolist():
+            what, most = moreau.LAWS[i]
+            found = float(self.scene.laws[k, i])
+            if not 0.0 <= found <= most:
+                must = "not be negative" if most == math.inf else "lie between 0 and 1"
+                raise ModelError(
+                    f"{what} of {self.parts.laws[k][0]} is {found:g} with the parameter values; it must {must}"
+                )
 
     def _watched(self) -> Array:
         return np.array(self._event_kernel()(self.scene.x))

@@ -100,7 +100,7 @@ def sequence_of(W: Array, v: Array, restitution: Array, friction: Array, rows: i
     g: Strikes = known[key].arguments[0]
     g.W[:], g.v[:], g.restitution[:], g.friction[:] = W, v, restitution, friction
     for array in (g.p, g.sizes, g.counts, g.limited, g.met, *g.one):
-        array[:] = 0
+        array.fill(0)
     g.sizes[RESTING] = 1e-12 * float(np.abs(g.v).max(initial=0.0))
     g.sizes[FELT] = 1e-13 * float(np.diagonal(g.W).max(initial=0.0))
     g.one.flags[LAW], g.one.flags[ROWS] = law, rows

@@ -53,7 +53,7 @@ def _backwards(contacts: Contacts, modes: Modes, state: State, p: Array) -> list
     found = []
     for pair, s in zip(contacts.pairs, states, strict=True):
         mode = modes.get(pair.contact.name)
-        if mode is not None and not mode.sticking and pair.contact.friction > 0.0:
+        if mode is not None and not mode.sticking and pair.contact.rubs:
             slip = float(s.rows[1] @ u_i + s.drift[1])
             if mode.slip * slip < -0.5 * BACKWARDS * pair.speed:
                 found.append(pair.contact.name)
@@ -96,7 +96,7 @@ def _set_off(contacts: Contacts, modes: Modes, state: State, p: Array) -> State:
     inverse = np.linalg.solve(M, J.T)
     u_i = u_i + inverse @ np.linalg.lstsq(J @ inverse, np.array(change), rcond=1e-12)[0]
     x = np.concatenate([[state.t], state.q, u_i, p])
-    return State(state.t, state.q, contacts.impact_program(partition).evaluate(x)[2].copy())
+    return State(state.t, state.q, contacts.impact_program(partition).evaluate(x).speeds.copy())
 
 
 def bouncing_left(contacts: Contacts, name: str, lasting: Collection[str], state: State, p: Array) -> float:
@@ -106,8 +106,8 @@ def bouncing_left(contacts: Contacts, name: str, lasting: Collection[str], state
     while the others last.
     """
     k = contacts.names.index(name)
-    e = contacts.pairs[k].contact.restitution
-    M, states, u_i, partition = contacts.at(state, p)
+    now, u_i, partition = contacts.instant(state, p)
+    M, states, e = now.M, now.contacts, float(now.restitution[k])
     v = float(states[k].rows[0] @ u_i + states[k].drift[0])
     if v <= 0.0 or e >= 1.0:
         return 0.0
@@ -118,7 +118,7 @@ def bouncing_left(contacts: Contacts, name: str, lasting: Collection[str], state
     a = float(free[0])
     if others:
         W = delassus(M, [states[i].rows for i in rows])
-        mu = [contacts.pairs[i].contact.friction for i in others]
+        mu = now.friction[others]
         slip = np.array([states[i].rows[1:] @ u_i + states[i].drift[1:] for i in others])
         none = STILL * np.array([contacts.pairs[i].speed for i in others])
         slip[np.linalg.norm(slip, axis=1) <= none] = 0.0

@@ -221,14 +221,13 @@ def sustained(
     """
     count = 1 if not sticking else 2 if pair.planar else 3
     labels = ("gap", "first tangent", "second tangent")[:count]
-    mu = pair.contact.friction
     bodies = (pair.contact.a.frame.body.name, pair.contact.b.frame.body.name)
 
     def equations(kin: Kinematics, t: Scalar) -> list[Equation]:
         rows = pair.rows(kin)[1]
         if borne is not None:
             return [_shared(kin, row, borne.get(k, ())) for k, row in enumerate(rows[:count])]
-        if sticking or mu == 0.0:
+        if sticking or not pair.contact.rubs:
             return rows[:count]
         if kin.u is None:
             return rows[:1]
@@ -243,7 +242,7 @@ def sustained(
         acting: list[tuple[Vec, Vec]] = [(ZERO, d) for d in (normal, *tangential)[:count]]
         if pair.couples:
             acting[0] = pair.couple(kin, found), ZERO
-        elif not sticking and mu != 0.0 and kin.u is not None:
+        elif not sticking and pair.contact.rubs and kin.u is not None:
             rubbed = normal
             for share, d in zip(
                 _rubbing_shares(kin, pair, pair.rows(kin)[1][1:], slip), tangential, strict=True
@@ -299,7 +298,7 @@ def _rubbing_shares(
     kin: Kinematics, pair: ContactPair, tangential: Sequence[Equation], slip: float
 ) -> list[Scalar]:
     """Friction over the normal force, against each tangent."""
-    mu = pair.contact.friction
+    mu = kin.number(pair.contact.friction)
     if len(tangential) == 1:
         return [mu * slip]
     return [mu * x for x in rubbing_direction(kin, pair, [along(kin, e) for e in tangential])]

@@ -74,32 +74,53 @@ def added(a: Wrench, b: Wrench) -> Wrench:
     return add(a[0], b[0]), add(a[1], b[1])
 
 
-def inertia_forces(
-    kin: Kinematics, inertias: Sequence[Inertia], du: Sequence[Scalar], loads: Mapping[int, Wrench]
-) -> list[Scalar]:
-    """Generalised inertia forces, less those of the `loads` on links (18, 19), for speed rates `du`."""
-    links = kin.linkage.links
-    acc = Accelerations(kin, du)
-    result: list[Scalar] = [0.0] * kin.linkage.all_speeds
-    total: list[Wrench] = []
-    for link in links:
-        wrench = brought(kin, inertias[link.index]).force(acc.a[link.index], acc.K[link.index])
-        if link.shape is not None:
-            member, modal = _member_forces(kin, link, acc, du)
-            wrench = added(wrench, member)
-            result[link.eta_u : link.eta_u + link.modes] = modal
-        if link.index in loads:
-            n, f = loads[link.index]
-            wrench = added(wrench, (scale(-1.0, n), scale(-1.0, f)))
-        total.append(wrench)
-    for link in reversed(links):
-        own = slice(link.u, link.u + link.kind.speeds)
-        result[own] = link.kind.forces(kin, link, total[link.index])
-        if link.armature is not None:
-            result[own] = map(operator.add, result[own], armature_forces(kin, link, du[own]))
-        if link.parent != GROUND:
-            total[link.parent] = added(total[link.parent], carried(kin, link.index, total[link.index]))
-    return kin.folded(result)
+class InertiaForces:
+    """Generalised inertia forces, less those of the `loads` on links (18, 19), for speed rates `du`.
+
+    They are gathered from the tips inwards, as far as they are asked for: an elimination that goes inwards too takes
+    them link by link, so that neither waits for the other.
+    """
+
+    def __init__(
+        self,
+        kin: Kinematics,
+        inertias: Sequence[Inertia],
+        du: Sequence[Scalar],
+        loads: Mapping[int, Wrench],
+    ) -> None:
+        self.kin, self.du = kin, du
+        acc = Accelerations(kin, du)
+        self.found: list[Scalar] = [0.0] * kin.linkage.all_speeds
+        self.total: list[Wrench] = []
+        for link, own in zip(kin.linkage.links, on_links(kin, inertias), strict=True):
+            wrench = own.force(acc.a[link.index], acc.K[link.index])
+            if link.shape is not None:
+                member, modal = _member_forces(kin, link, acc, du)
+                wrench = added(wrench, member)
+                self.found[link.eta_u : link.eta_u + link.modes] = modal
+            if link.index in loads:
+                n, f = kin.wrench_on(link.index, loads[link.index])
+                wrench = added(wrench, (scale(-1.0, n), scale(-1.0, f)))
+            self.total.append(wrench)
+        self.next = len(kin.linkage.links) - 1
+
+    def down_to(self, last: int) -> list[Scalar]:
+        """The forces of links from the tips inwards to this one; those of other links are not whole yet."""
+        kin = self.kin
+        for link in reversed(kin.linkage.links[last : self.next + 1]):
+            own = slice(link.u, link.u + link.kind.speeds)
+            self.found[own] = link.kind.forces(kin, link, self.total[link.index])
+            if link.armature is not None:
+                self.found[own] = map(operator.add, self.found[own], armature_forces(kin, link, self.du[own]))
+            if link.parent != GROUND:
+                inner = carried(kin, link.index, self.total[link.index])
+                self.total[link.parent] = added(self.total[link.parent], inner)
+        self.next = min(self.next, last - 1)
+        return self.found
+
+    def whole(self) -> list[Scalar]:
+        """The forces for every speed of the tree; nodes hand theirs to the modes."""
+        return self.kin.folded(self.down_to(0))
 
 
 def _member_forces(
@@ -118,14 +139,19 @@ def deformed(kin: Kinematics, link: Link) -> DeformedMember:
 
 
 def brought(kin: Kinematics, inertia: Inertia) -> Inertia:
-    """A link inertia whose parameters are inputs of this trace."""
+    """An inertia whose parameters are inputs of this trace."""
     J = tuple(kin.number(x) for x in inertia.J)
     return Inertia(kin.number(inertia.m), kin.vector(inertia.h), J)  # type: ignore[arg-type]
 
 
+def on_links(kin: Kinematics, inertias: Sequence[Inertia]) -> list[Inertia]:
+    """The inertias of all links in the axes of their dynamics."""
+    return [kin.inertia_of(k, brought(kin, inertia)) for k, inertia in enumerate(inertias)]
+
+
 def composites(kin: Kinematics, inertias: Sequence[Inertia], members: bool = True) -> list[Inertia]:
     """For every link the inertia of itself and all links beyond it, rigidly joined."""
-    total = [brought(kin, inertia) for inertia in inertias]
+    total = on_links(kin, inertias)
     for link in kin.linkage.links:
         if members and link.shape is not None:
             total[link.index] = total[link.index] + deformed(kin, link).inertia()

@@ -37,10 +37,13 @@ from bellcrank.math.tuples import (
 from bellcrank.mechanics.flexible import MovedNode
 from bellcrank.mechanics.links import GROUND, Link, Linkage
 from bellcrank.mechanics.numbers import Numbers
+from bellcrank.mechanics.runs import runs_of
 from bellcrank.program.trace import Scalar
 
 if TYPE_CHECKING:
     from bellcrank.contact.closest import Closest
+    from bellcrank.mechanics.inertia import Inertia
+    from bellcrank.model.joints.elementary import Wrench
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +99,7 @@ class Kinematics:
             turns, r = self._joint(link)
             self.turns.append(turns)
             self.r.append(r)
+        self.runs = runs_of(linkage.links, self.turns, self.q, unturned)
         self._poses: dict[tuple[int, int], Pose] = {}
         self._motions: dict[tuple[int, int], Motion] = {}
         self._biases: dict[tuple[int, int], Motion] = {}
@@ -184,12 +188,16 @@ class Kinematics:
         if found is None:
             self._outwards(self.pose, self._poses, link, base)
             inner = self.pose(self.linkage.links[link].parent, base)
-            found = Pose(
-                after(inner.R, self.turns[link]),
-                add(inner.p, times(inner.R, self.r[link])),
-            )
+            found = Pose(self._turned(link, base), add(inner.p, times(inner.R, self.r[link])))
             self._poses[link, base] = found
         return found
+
+    def _turned(self, link: int, base: int) -> Mat:
+        """The rotation of the link seen from the base; in a run that begins there or further out, by one angle."""
+        run = self.runs.get(link)
+        if run is None or base not in (GROUND, *self.linkage.path(run.base)):
+            return after(self.pose(self.linkage.links[link].parent, base).R, self.turns[link])
+        return after(self.pose(run.base, base).R, run.turns)
 
     def _outwards(
         self, view: Callable[[int, int], object], seen: Mapping[tuple[int, int], object], link: int, base: int
@@ -266,6 +274,14 @@ class Kinematics:
             found = this.kind.slide(self, this, into(self.turns[link], carried))
             self._v[link] = found
         return found
+
+    def inertia_of(self, link: int, own: Inertia) -> Inertia:
+        """An inertia of a link, given in the link's axes, in those of its dynamics: the same, but in runs of hinges."""
+        return own
+
+    def wrench_on(self, link: int, own: Wrench) -> Wrench:
+        """A wrench on a link, given in the link's axes, in those of its dynamics."""
+        return own
 
     def _unseen(self, seen: Mapping[int, Vec], link: int) -> list[int]:
         """The links from `link` inwards that have no entry yet."""

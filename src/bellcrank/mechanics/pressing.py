@@ -130,7 +130,7 @@ class Pressing:
     @cached_property
     def load(self) -> Scalar:
         """Normal force [N]."""
-        return self.closest.weight * normal_force(*self._arguments())  # type: ignore[arg-type]
+        return normal_force(*self._arguments())  # type: ignore[arg-type]
 
     @property
     def push(self) -> Scalar:
@@ -184,29 +184,19 @@ class Pressing:
 
     @cached_property
     def on_b(self) -> Vec:
-        """Whole force on b [N]; besides load and friction what keeps the energy where the weight of a place fades."""
-        on_b = add(scale(self.load, self.closest.normal), self.friction)
-        if self.closest.push is ZERO:
-            return on_b
-        return add(on_b, scale(self._spring, self.closest.push))
+        """Whole force on b [N]."""
+        return add(scale(self.load, self.closest.normal), self.friction)
 
     @property
     def energy(self) -> Scalar:
-        """Elastic energy K d^(n+1) / (n+1), with its weight [J]."""
+        """Elastic energy K d^(n+1) / (n+1) [J]."""
         n = self.force.exponent + 1.0
-        return self.closest.weight * self.stiffness * power(maximum(self.depth, 0.0), n) * (1.0 / n)
-
-    @cached_property
-    def _spring(self) -> Scalar:
-        """K d^n [N]."""
-        return self.stiffness * power(maximum(self.depth, 0.0), self.force.exponent)
+        return self.stiffness * power(maximum(self.depth, 0.0), n) * (1.0 / n)
 
     @cached_property
     def moment(self) -> Vec:
-        """On b besides the force at the point [N m]: keeps the energy where the weight of a place turns."""
-        if self.closest.twist is ZERO:
-            return ZERO
-        return scale(self._spring, self.closest.twist)
+        """On b besides the force at the point [N m]."""
+        return ZERO
 
     def modal_forces(self) -> list[tuple[int, Scalar]]:
         """Generalised forces on modal coordinates, by the number of the speed; only the skin of a member has them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,6 +37,11 @@ REMEMBERED = 4
 LONGEST_LEAD = 0.2
 """Coordinates given far from the drawing are led there in steps of this size [rad or m]."""
 
+BESIDE = 0.02
+"""A small move along the freedoms, in units of the coordinates."""
+IMPLIED = 1e-3
+"""Residual, over the square of that move, up to which the others imply an equation. What is violated to second order
+leaves about 1/2; places that are given to seven digits leave 1e-7 of the move, 5e-6 of its square."""
 LONGEST_MOVE = 0.3
 """No coordinate moves more than this [rad or m] in one step of the search."""
 
@@ -117,6 +122,26 @@ def close_positions(
     if not _is_closed(state, *best, used):
         raise AssemblyError(describe(best[1]))
     return best[0]
+
+
+def yielding(
+    close: Callable[[list[int]], Array], held: Sequence[int], bendable: Collection[int]
+) -> tuple[Array, frozenset[int]]:
+    """What `close` finds with some speeds held, and those of `bendable` that were let go.
+
+    Members bend only where the loops do not close otherwise.
+    """
+    try:
+        return close(list(held)), frozenset()
+    except AssemblyError:
+        let_go = frozenset(held) & frozenset(bendable)
+        if not let_go:
+            raise
+        try:
+            return close([k for k in held if k not in let_go]), let_go
+        except AssemblyError:
+            pass
+        raise
 
 
 def _approached(
@@ -259,7 +284,9 @@ def independent_equations(state: LoopState, q: Array, t: float) -> tuple[list[in
     """Equations that are needed and those that the others imply, judged near q as well as in it.
 
     A redundant equation is redundant all along the motion; in a singular configuration equations only seem
-    so. The mechanism is therefore moved a little along its freedoms and looked at again.
+    so. The mechanism is therefore moved a little along its freedoms and looked at again; where it cannot move, by those
+    that the other equations leave it, and what no longer holds then was needed: a straight rod that keeps its length
+    between two pins.
     """
     rows = state.rows(q, t)
     velocities = nonholonomic(state.constraints)
@@ -274,16 +301,25 @@ def independent_equations(state: LoopState, q: Array, t: float) -> tuple[list[in
             found = _ranked(state.compared(state.rows(nearby, t).J), velocities)
             if len(found) > len(best):
                 best = found
+    dropped = np.setdiff1d(np.arange(rows.J.shape[0]), [*best, *velocities])
+    if len(dropped):
+        nearby = _wander(state, q, rows, BESIDE * rng.standard_normal(state.linkage.speeds) * units, t, best)
+        if nearby is not None:
+            missed = np.abs(state.rows(nearby, t).residual[dropped])
+            best = [*best, *dropped[missed > IMPLIED * BESIDE**2 * state.coarseness].tolist()]
     kept = sorted(best)
     return kept, [e for e in range(rows.J.shape[0]) if e not in set(kept)]
 
 
-def _wander(state: LoopState, q: Array, rows: NumericRows, step: Array, t: float) -> Array | None:
-    """A closed configuration a small step along the freedoms, or None where none is found."""
+def _wander(
+    state: LoopState, q: Array, rows: NumericRows, step: Array, t: float, used: Sequence[int] | None = None
+) -> Array | None:
+    """A configuration a small step along the freedoms, closed by the equations `used`, or None if none is found."""
     units = np.array(state.linkage.speed_units)
-    step = step - units * _shortest(rows.J * units, rows.J @ step)
+    J = rows.J if used is None else rows.J[list(used)]
+    step = step - units * _shortest(J * units, J @ step)
     try:
-        return close_positions(state, state.moved(q, step), (), t, lambda _: "", nudges=0)
+        return close_positions(state, state.moved(q, step), (), t, lambda _: "", used, nudges=0)
     except AssemblyError:
         return None
 

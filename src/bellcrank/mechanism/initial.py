@@ -49,9 +49,9 @@ def apply_initial(
     coordinate names to positions or pairs, or of ``NAME_rate`` to a rate alone; for ball and free joints also
     ``position``, ``quaternion``, ``velocity`` and ``angular_velocity`` (both of B seen from A, velocity in A's axes,
     angular velocity in B's), and for free joints one component at a time, ``x`` [m] or ``x_rate`` [m/s]. For a flexible
-    body, by its own name, a mapping of its modes; modal coordinates and rates that are not given stay as they are in
-    the assembly. For a state, by its name, its value. What is not given comes from the described start
-    (:meth:`bellcrank.System.initial`), coordinate by coordinate, or stays as it is where `described` is False; a
+    body, by its own name, a mapping of its modes; modal coordinates and rates that are not given stay as they are
+    unless the loops do not close then. For a state, by its name, its value. What is not given comes from the described
+    start (:meth:`bellcrank.System.initial`), coordinate by coordinate, or stays as it is where `described` is False; a
     position alone leaves the rate, a rate alone the position.
     """
     given_now = separate(system, initial)
@@ -91,6 +91,22 @@ def apply_initial(
             _note_zero(system, joint, given)
             _set_single(name, links, q, u, held_q, held_u, given)
     return q, u, held_q, held_u
+
+
+def bendable(
+    system: System, linkage: Linkage, loops: LoopState, initial: Mapping[str, Any], described: bool = True
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Speeds of members whose positions, and whose values, nobody gave: those that may move to close the loops."""
+    given_now = separate(system, initial)
+    given = combined(_said(system, loops.parameters), given_now) if described else given_now
+    places: set[int] = set()
+    values: set[int] = set()
+    for name in _flexible(system):
+        link = linkage.links[linkage.placements[name].link]
+        said = given.get(name, {})
+        places |= {link.eta_u + k for k, mode in enumerate(link.coordinates) if mode not in said}
+        values |= {link.eta_u + k for k, mode in enumerate(link.coordinates) if f"{mode}_rate" not in said}
+    return frozenset(places), frozenset(values)
 
 
 def _note_zero(system: System, joint: Joint, given: Mapping[str, Any]) -> None:

@@ -34,11 +34,12 @@ from bellcrank.mechanism.assembly import (
     closed_without,
     independent_equations,
     led,
+    yielding,
 )
 from bellcrank.mechanism.carried_loads import start_loads
 from bellcrank.mechanism.constraints import constraints_of
 from bellcrank.mechanism.groups import body_groups_of, connected
-from bellcrank.mechanism.initial import apply_initial, separate
+from bellcrank.mechanism.initial import apply_initial, bendable, separate
 from bellcrank.mechanism.masses import check_masses
 from bellcrank.mechanism.mistakes import check_implied, check_locked, open_loop, stuck
 from bellcrank.mechanism.sizes import length_scale, length_unit
@@ -85,7 +86,8 @@ class Mechanism(StudyMethods):
 
     kept, dropped: numbers of the constraint equations in use and of those found redundant. groups: links
     solved together. start: the assembled start state. initial: start values over the described ones from which it was
-    assembled; None where it was given as a state.
+    assembled; None where it was given as a state. bent: speeds of members that had to move so that the loops close, in
+    positions and in speeds.
     """
 
     system: System
@@ -98,6 +100,7 @@ class Mechanism(StudyMethods):
     parameter_values: tuple[float, ...]
     formulation: Formulation
     initial: Mapping[str, Any] | None = None
+    bent: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
 
     @property
     def linkage(self) -> Linkage:
@@ -172,10 +175,24 @@ class Mechanism(StudyMethods):
             )
             constraints = self.mechanics.constraints
             given = led(loops, q, given, held_q, t)
-            describe = partial(open_loop, self.system, self.tree, constraints, held_q)
-            q = close_positions(loops, given, held_q, t, describe, self.kept)
-            u = close_speeds(
-                loops, loops.rows(q, t), v, held_u, lambda left: stuck(constraints, left, held_u)
+            may = bendable(self.system, linkage, loops, initial, described=False)
+            q, _ = yielding(
+                lambda held: close_positions(
+                    loops,
+                    given,
+                    held,
+                    t,
+                    partial(open_loop, self.system, self.tree, constraints, held),
+                    self.kept,
+                ),
+                held_q,
+                may[0],
+            )
+            rows = loops.rows(q, t)
+            u, _ = yielding(
+                lambda held: close_speeds(loops, rows, v, held, lambda left: stuck(constraints, left, held)),
+                held_u,
+                may[1],
             )
         return replace(self, start=State(state.t, q, u), initial=None).with_programs_of(self)
 
@@ -484,11 +501,23 @@ def analyse(
     drawn, rest = start_positions(system, linkage, loops.parameters), np.zeros(linkage.speeds)
     given, u, fixed_q, fixed_u = apply_initial(system, linkage, loops, drawn, rest, initial or {})
     given = led(loops, drawn, given, fixed_q, t)
-    describe = partial(open_loop, system, tree, constraints, fixed_q)
-    q = close_positions(loops, given, fixed_q, t, describe)
+    may = bendable(system, linkage, loops, initial or {})
+    q, bent_q = yielding(
+        lambda held: close_positions(
+            loops, given, held, t, partial(open_loop, system, tree, constraints, held)
+        ),
+        fixed_q,
+        may[0],
+    )
+    fixed_q = [k for k in fixed_q if k not in bent_q]
     kept, dropped = independent_equations(loops, q, t)
     q = closed_without(loops, given, q, fixed_q, t, kept)
-    u = close_speeds(loops, loops.rows(q, t), u, fixed_u, lambda left: stuck(constraints, left, fixed_u))
+    rows = loops.rows(q, t)
+    u, bent_u = yielding(
+        lambda held: close_speeds(loops, rows, u, held, lambda left: stuck(constraints, left, held)),
+        fixed_u,
+        may[1],
+    )
     check_implied(loops, q, u, t, kept, dropped)
     groups = body_groups_of(linkage, mechanics, kept)
     check_locked(mechanics, groups, kept)
@@ -504,6 +533,7 @@ def analyse(
         values,
         Formulation(formulation),
         separate(system, initial or {}),
+        (bent_q, bent_u),
     )
     _ = mechanism._elements
     check_masses(mechanism)

@@ -16,8 +16,10 @@ from bellcrank.model.contacts import (
     ContactMethods,
     PlacedShape,
     between_zero_and_one,
+    none,
 )
 from bellcrank.model.striking import check_options, coefficient
+from bellcrank.program.trace import Scalar
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,8 @@ class Collisions:
 
     Shapes of one body never collide, nor do those of two moving bodies that a joint joins, or of a pair with a contact
     of its own. restitution: e in [0, 1], after Newton. friction: Coulomb's coefficient. rolling_resistance,
-    spinning_resistance: Moments over the normal force, across and along the normal [m]. pair: Whether it is such a
+    spinning_resistance: Moments over the normal force, across and along the normal [m]. All of them may be expressions
+    of parameters. pair: Whether it is such a
     contact of its own, of two shapes that touch in a patch.
     """
 
@@ -42,10 +45,10 @@ class Collisions:
     name: str
     a: tuple[PlacedShape, ...]
     b: tuple[PlacedShape, ...] | None
-    restitution: float
-    friction: float
-    rolling_resistance: float = 0.0
-    spinning_resistance: float = 0.0
+    restitution: Scalar
+    friction: Scalar
+    rolling_resistance: Scalar = 0.0
+    spinning_resistance: Scalar = 0.0
     pair: bool = False
 
     @property
@@ -56,7 +59,7 @@ class Collisions:
     @property
     def said(self) -> dict[str, Any]:
         """What model files say of it, as of a contact where it is one; nothing of resistance where there is none."""
-        found = {key: getattr(self, key) or None for key in RESISTANCE}
+        found = {key: None if none(getattr(self, key)) else getattr(self, key) for key in RESISTANCE}
         found |= {"restitution": self.restitution, "friction": self.friction}
         if self.pair and self.b is not None:
             return {"a": self.a[0], "b": self.b[0], **found}
@@ -75,11 +78,11 @@ class CollisionMethods(ContactMethods):
         self,
         a: Iterable[PlacedShape | Body] | PlacedShape | Body | None = None,
         b: Iterable[PlacedShape | Body] | PlacedShape | Body | None = None,
-        restitution: float = 1.0,
-        friction: float = 0.0,
+        restitution: Scalar = 1.0,
+        friction: Scalar = 0.0,
         *,
-        rolling_resistance: float = 0.0,
-        spinning_resistance: float = 0.0,
+        rolling_resistance: Scalar = 0.0,
+        spinning_resistance: Scalar = 0.0,
         name: str | None = None,
     ) -> Collisions:
         """Let groups of shapes collide, in runs with ``impacts="stepping"``.
@@ -89,8 +92,8 @@ class CollisionMethods(ContactMethods):
         of a with each other; without both, those of all bodies and the ground. restitution: Speed of parting over
         speed of approach, 0 to 1, after Newton. friction: Coulomb's coefficient. rolling_resistance,
         spinning_resistance: The largest moment against rolling and against spinning about the normal, over the normal
-        force [m]. name: Of the group, for results, "collisions", "collisions 2" and so on where missing; the impacts of
-        a pair are called "<name>: <body> <body>".
+        force [m]. These four may be expressions of parameters. name: Of the group, for results, "collisions",
+        "collisions 2" and so on where missing; the impacts of a pair are called "<name>: <body> <body>".
         """
         if name is None:
             name = (
@@ -102,15 +105,14 @@ class CollisionMethods(ContactMethods):
             a = (self.ground, *self.bodies.values())
         first = self._colliding(who, a)
         second = None if b is None else self._colliding(who, b)
-        e = between_zero_and_one(who, restitution)
-        mu = coefficient(f"friction of {who}", friction)
+        e = between_zero_and_one(who, restitution, self.parameters)
+        mu = coefficient(f"friction of {who}", friction, self.parameters)
         if not first or (second is not None and not second):
             raise ModelError(
                 f"{who} has no shapes; give it shapes, or say body.collides(body.sphere(0.1)) before"
             )
-        made = Collisions(
-            name, first, second, e, mu, *_resistance(who, rolling_resistance, spinning_resistance)
-        )
+        resistance = self._resistance(who, rolling_resistance, spinning_resistance)
+        made = Collisions(name, first, second, e, mu, *resistance)
         _check_shapes(made)
         if len({side.shape.planar for side in made.shapes}) > 1:
             raise ModelError(f"{who} has plane curves and solid shapes; use one kind")
@@ -122,7 +124,7 @@ class CollisionMethods(ContactMethods):
         name: str,
         a: PlacedShape,
         b: PlacedShape,
-        restitution: float,
+        restitution: Scalar,
         friction: Any,
         law: str | None,
         *,
@@ -139,8 +141,8 @@ class CollisionMethods(ContactMethods):
                 f"{who}: meshes, fields and resistance to rolling strike by steps, which know Newton's law alone; "
                 "leave law= out"
             )
-        mu = coefficient(f"friction of {who}", friction)
-        resistance = _resistance(who, rolling_resistance, spinning_resistance)
+        mu = coefficient(f"friction of {who}", friction, self.parameters)
+        resistance = self._resistance(who, rolling_resistance, spinning_resistance)
         made = Collisions(name, (a,), (b,), restitution, mu, *resistance, pair=True)
         _check_shapes(made)
         self.collisions[name] = made
@@ -161,12 +163,11 @@ class CollisionMethods(ContactMethods):
                 )
         return tuple(found)
 
-
-def _resistance(who: str, rolling: Any, spinning: Any) -> tuple[float, float]:
-    """Lengths of resistance, checked [m]."""
-    return coefficient(f"rolling_resistance of {who}", rolling), coefficient(
-        f"spinning_resistance of {who}", spinning
-    )
+    def _resistance(self, who: str, rolling: Any, spinning: Any) -> tuple[Scalar, Scalar]:
+        """Lengths of resistance, checked [m]."""
+        given = ("rolling_resistance", rolling), ("spinning_resistance", spinning)
+        first, second = (coefficient(f"{key} of {who}", x, self.parameters) for key, x in given)
+        return first, second
 
 
 def _check_shapes(group: Collisions) -> None:

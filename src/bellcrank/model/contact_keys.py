@@ -18,7 +18,7 @@ CONTACT = Keys(
     may(
         "restitution",
         NUMBER,
-        "Speed of parting over speed of approach, 0 to 1; 1 where missing. A plain number.",
+        "Speed of parting over speed of approach, 0 to 1; 1 where missing. In the continuous treatment a plain number.",
     ),
     may(
         "friction",

@@ -13,6 +13,7 @@ from bellcrank.contact.shapes.base import with_values
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.model import checks
 from bellcrank.model.frames import Frame
+from bellcrank.model.parameters import ParameterTable
 from bellcrank.model.registry import Registry
 from bellcrank.model.states import StateMethods
 from bellcrank.program.trace import Expr, Scalar
@@ -74,18 +75,19 @@ class PlacedShape:
 class Contact:
     """Two shapes that may touch.
 
-    restitution: e in [0, 1]. friction: Coulomb's coefficient. law: Of restitution, one of newton, poisson, stronge, or
-    that of the force in the continuous treatment. group: What the user called the contact, of which this is one of so
-    many `points`. heading: Where it rubs in space, the direction it slides in, parameters in world axes; see
-    :func:`bellcrank.mechanics.contacts.rubbing_direction`. notes: What is not exactly as it was given. warm: What the
-    search for closest points keeps, parameters. limits: Those of a joint coordinate, of which this is one stop.
+    restitution: e in [0, 1]. friction: Coulomb's coefficient. Either may be an expression of parameters. law: Of
+    restitution, one of newton, poisson, stronge, or that of the force in the continuous treatment. group: What the user
+    called the contact, of which this is one of so many `points`. heading: Where it rubs in space, the direction it
+    slides in, parameters in world axes; see :func:`bellcrank.mechanics.contacts.rubbing_direction`. notes: What is not
+    exactly as it was given. warm: What the search for closest points keeps, parameters. limits: Those of a joint
+    coordinate, of which this is one stop.
     """
 
     name: str
     a: PlacedShape
     b: PlacedShape
-    restitution: float
-    friction: float
+    restitution: Scalar
+    friction: Scalar
     law: str
     group: str = ""
     points: int = 1
@@ -93,6 +95,11 @@ class Contact:
     notes: tuple[str, ...] = ()
     warm: tuple[Scalar, ...] = ()
     limits: JointLimits | None = None
+
+    @property
+    def rubs(self) -> bool:
+        """Whether it may have friction: a coefficient of parameters may be zero, and not stay so."""
+        return isinstance(self.friction, Expr) or self.friction > 0.0
 
 
 class ContactMethods(StateMethods, Registry):
@@ -105,8 +112,8 @@ class ContactMethods(StateMethods, Registry):
         name: str,
         a: PlacedShape,
         b: PlacedShape,
-        restitution: float = 1.0,
-        friction: float | Coulomb | LuGre = 0.0,
+        restitution: Scalar = 1.0,
+        friction: Scalar | Coulomb | LuGre = 0.0,
         law: str | None = None,
         *,
         treatment: str | Treatment = Treatment.IMPULSIVE,
@@ -115,8 +122,9 @@ class ContactMethods(StateMethods, Registry):
         """Let two shapes strike and touch each other.
 
         a, b: From ``body.sphere(...)``, ``body.circle(...)``, ``ground.plane(...)`` and their kin. restitution:
-        Speed of parting over speed of approach, 0 to 1. friction: Coulomb's coefficient, also during impacts.
-        treatment: "impulsive", with law one of newton (the default), poisson, stronge; or "continuous", with law a
+        Speed of parting over speed of approach, 0 to 1. friction: Coulomb's coefficient, also during impacts. Both may
+        be expressions of parameters; of contacts that press, friction alone. treatment: "impulsive", with law one of
+        newton (the default), poisson, stronge; or "continuous", with law a
         :class:`~bellcrank.contact.laws.ForceLaw` (default calibrated), friction a coefficient or a
         :class:`~bellcrank.contact.friction.Coulomb` or :class:`~bellcrank.contact.friction.LuGre`, and what
         :func:`~bellcrank.model.pressing.contact_force` takes: stiffness, or young and poisson; exponent; damping;
@@ -140,18 +148,23 @@ class ContactMethods(StateMethods, Registry):
         if a.frame.body is b.frame.body:
             raise ModelError(f"{who} joins body {a.frame.body.name!r} to itself; choose shapes on two bodies")
         _check_options(who, pressing)
-        e = between_zero_and_one(who, restitution)
+        e = between_zero_and_one(who, restitution, self.parameters)
         chosen = Treatment(checks.choice(f"treatment of {who}", treatment, [t.value for t in Treatment]))
         if chosen is Treatment.CONTINUOUS:
             from bellcrank.model.field_contacts import by_fields, check_points, field_contact
             from bellcrank.model.pressing import bristles, contact_force
 
             for key in RESISTANCE:
-                if pressing.pop(key, 0.0):
+                if not none(pressing.pop(key, 0.0)):
                     raise ModelError(
                         f"{who}: {key} belongs to rigid contacts in runs by steps (impacts='stepping'); leave "
                         "treatment='continuous' out, or the resistance"
                     )
+            if isinstance(e, Expr):
+                raise ModelError(
+                    f"restitution of {who} is a plain number: the damping of its force is found for it beforehand; "
+                    "leave treatment='continuous' out, or give a number"
+                )
             method = pressing.pop("method", "auto")
             made: list[ContactForce]
             if by_fields(who, a, b, method, law, pressing):
@@ -168,8 +181,8 @@ class ContactMethods(StateMethods, Registry):
         from bellcrank.model.striking import in_patch, striking_contacts
 
         check_striking(who, a, b)
-        pressing = {key: given for key, given in pressing.items() if key not in RESISTANCE or given}
-        if in_patch(a.shape, b.shape) or any(pressing.get(key) for key in RESISTANCE):
+        pressing = {key: given for key, given in pressing.items() if key not in RESISTANCE or not none(given)}
+        if in_patch(a.shape, b.shape) or any(key in pressing for key in RESISTANCE):
             return self._contact_in_patch(name, a, b, e, friction, law, **pressing)
         struck = striking_contacts(self.parameters, name, a, b, e, friction, law, **pressing)
         for contact in struck:
@@ -191,11 +204,15 @@ def _check_options(who: str, given: Mapping[str, Any]) -> None:
             raise unknown_name(f"option of {who}", key, known)
 
 
-def between_zero_and_one(who: str, given: Any) -> float:
-    """A coefficient of restitution, checked."""
-    if isinstance(given, Expr):
-        raise ModelError(f"restitution of {who} is a plain number between 0 and 1")
-    e = checks.plain_number(f"restitution of {who}", given, "restitution is a plain number")
-    if not 0.0 <= e <= 1.0:
-        raise ModelError(f"restitution of {who} is {e:g}; it must lie between 0 (plastic) and 1 (elastic)")
+def none(given: Any) -> bool:
+    """Whether a resistance is said to be none, which one of parameters is not."""
+    return given is None or (isinstance(given, int | float) and given == 0.0)
+
+
+def between_zero_and_one(who: str, given: Any, parameters: ParameterTable) -> Scalar:
+    """A coefficient of restitution, checked (with the present parameter values)."""
+    e = checks.number(f"restitution of {who}", given, parameters)
+    now = parameters.value(e)
+    if not 0.0 <= now <= 1.0:
+        raise ModelError(f"restitution of {who} is {now:g}; it must lie between 0 (plastic) and 1 (elastic)")
     return e

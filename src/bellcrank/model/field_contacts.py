@@ -10,6 +10,8 @@ from bellcrank.contact.field_energy import MEMORY
 from bellcrank.contact.fields import SOFT, FieldLaw, has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.laws import FACTORS, ForceLaw
+from bellcrank.contact.shapes import Capsule, Shape
+from bellcrank.contact.side_by_side import lie_on_each_other
 from bellcrank.contact.skin import RodSkin, Skin, SkinShape, check_resizable
 from bellcrank.errors import ModelError
 from bellcrank.flexible.member import Member
@@ -61,10 +63,12 @@ def by_fields(
     asked = law is not None and str(law) in [x.value for x in FieldLaw]
     if asked and chosen == "points":
         raise ModelError(f"{who}: law {law!s} belongs to method='field'; leave one of them out")
+    of_points = law is not None or any(given.get(key) is not None for key in OF_POINTS)
+    if chosen == "points" or (of_points and not asked and chosen != "field"):
+        _check_sides(who, a.shape, b.shape)
     if chosen == "points":
         return False
     if not (asked or chosen == "field"):
-        of_points = law is not None or any(given.get(key) is not None for key in OF_POINTS)
         if of_points or a.shape.planar or b.shape.planar or surface_missing(a.shape, b.shape):
             return False
         try:
@@ -81,6 +85,21 @@ def by_fields(
     if surface_missing(a.shape, b.shape):
         raise ModelError(f"{who}: two shapes without end have no patch in common; make one of them finite")
     return True
+
+
+def _check_sides(who: str, a: Shape, b: Shape) -> None:
+    """Raise for two shapes that may lie on each other along more than a point."""
+    if touch_along(a, b):
+        raise ModelError(
+            f"{who}: {type(a).__name__} on {type(b).__name__} may touch along sides, lines and rims, which laws of "
+            "force at a point do not follow; the whole patch acts by young= [Pa], or by law='foundation' with "
+            "stiffness= [N/m^3]"
+        )
+
+
+def touch_along(a: Shape, b: Shape) -> bool:
+    """Whether two shapes may lie on each other along more than the one point of smooth convex bodies."""
+    return lie_on_each_other(a, b) and not (isinstance(a, Capsule) and isinstance(b, Capsule))
 
 
 def _check_skin(who: str, a: PlacedShape, b: PlacedShape, method: str) -> None:

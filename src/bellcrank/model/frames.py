@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bellcrank.base.keys import MATRIX, TEXT, VECTOR3, Key, Keys, may, must
+from bellcrank.errors import ModelError
 from bellcrank.math.arrays import Array
 from bellcrank.math.tuples import UNIT, Mat, Vec
 from bellcrank.model import checks
@@ -52,6 +53,17 @@ class Frame:
         """Whether the axes differ from the body's."""
         entries = [x for row in self.rotation for x in row]
         return any(isinstance(x, Expr) for x in entries) or bool((self._local() != np.eye(3)).any())
+
+    @property
+    def is_node(self) -> bool:
+        """Whether it is a node of a flexible body, with the axes that the body gives it."""
+        if self.body.member is None or not self.name:
+            return False
+        try:
+            node = self.body.node(self.name)
+        except ModelError:
+            return False
+        return node.position == self.position and node.rotation == self.rotation
 
     def _local(self) -> Array:
         return checks.numeric(self.rotation, self.body.parameters)

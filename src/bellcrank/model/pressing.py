@@ -53,10 +53,9 @@ def contact_force(
     stiffness: K of F = K d^exponent [N/m^exponent]; or young: Young's modulus [Pa], one number for both bodies or
     one each, infinite for a rigid one, with poisson: Poisson's ratio likewise; then K follows the local curvatures
     (Hertz, elliptic contact); E* is 1e7 Pa where neither is given. A capsule, a cylinder or a box touches a plane with
-    its ends, rims or corners, and boxes, capsules and cylinders each other at several places
-    (:mod:`bellcrank.contact.side_by_side`). Each point presses with the whole stiffness; of several points the forces
-    are called "<name> 1", "<name> 2" and so on. exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping:
-    Of Kelvin and Voigt's law [N s/m], which knows no restitution.
+    its ends, rims or corners. Each point presses with the whole stiffness; of several points the forces are called
+    "<name> 1", "<name> 2" and so on. exponent: 1.5 where missing, 1 for Kelvin and Voigt. damping: Of Kelvin and
+    Voigt's law [N s/m], which knows no restitution.
     approach_speed: Of the touch [m/s], used until a run measures it, where bodies touch; it is kept in the parameter
     "<name> approach speed". Slower touches than a thousandth of it are damped as such.
     """
@@ -96,7 +95,7 @@ def contact_force(
     factor = 0.0 if voigt else FACTORS[chosen](restitution)
     d = checks.at_least_zero(f"damping of {who}", damping, parameters) if voigt else 0.0
     v0: Scalar = speed
-    places = at_spots(a, b, exponent=n) if stiffness is not None else []
+    places = at_spots(a, b) if stiffness is not None else []
     count = len(places) or 1
     rubbing = friction_law(who, friction, parameters)
     notes = notes_of(name, a, b)
@@ -156,11 +155,9 @@ def kept_by_search(parameters: ParameterTable, name: str, a: Shape, b: Shape) ->
     return tuple(parameters.add(Parameter(f"{name} nearest {n}", -1.0, "", True)) for n in range(MEMORY))
 
 
-def at_spots(
-    a: PlacedShape, b: PlacedShape, rigid: bool = False, exponent: float = 1.0
-) -> list[tuple[PlacedShape, PlacedShape]]:
+def at_spots(a: PlacedShape, b: PlacedShape, rigid: bool = False) -> list[tuple[PlacedShape, PlacedShape]]:
     """Both sides for each spot with which one of them touches the other; none where one point is enough."""
-    found = touching(a.shape, b.shape, rigid, exponent)
+    found = touching(a.shape, b.shape, rigid)
     return [(PlacedShape(a.frame, on_a), PlacedShape(b.frame, on_b)) for on_a, on_b in found]
 
 

@@ -10,13 +10,13 @@ from bellcrank.contact.fields import has_field, surface_missing
 from bellcrank.contact.friction import Coulomb, LuGre
 from bellcrank.contact.shapes import Box, Cylinder, Shape
 from bellcrank.contact.shapes.base import FieldShape
-from bellcrank.contact.side_by_side import lie_on_each_other, strikes
+from bellcrank.contact.side_by_side import count, lie_on_each_other
 from bellcrank.errors import ModelError
 from bellcrank.model import checks
 from bellcrank.model.contacts import LAWS, Contact, PlacedShape
 from bellcrank.model.parameters import Parameter, ParameterTable
 from bellcrank.model.pressing import at_spots, kept_by_search, no_points, notes_of
-from bellcrank.program.trace import Scalar
+from bellcrank.program.trace import Expr, Scalar
 
 
 def striking_contacts(
@@ -24,7 +24,7 @@ def striking_contacts(
     name: str,
     a: PlacedShape,
     b: PlacedShape,
-    restitution: float,
+    restitution: Scalar,
     friction: Any,
     law: str | None,
     *,
@@ -40,7 +40,8 @@ def striking_contacts(
     check_options(who, points, pressing)
     touching = struck_sides(a, b)
     count = len(touching)
-    mu = coefficient(f"friction of {who}", friction)
+    mu = coefficient(f"friction of {who}", friction, parameters)
+    rubs = isinstance(mu, Expr) or mu > 0.0
     law = checks.choice(f"law of {who}", LAWS[0] if law is None else law, LAWS)
     notes = notes_of(name, a, b)
     found = []
@@ -48,7 +49,7 @@ def striking_contacts(
         own = name if count == 1 else f"{name} {k + 1}"
         heading: tuple[Scalar, Scalar, Scalar] | None = None
         # Slip of nodes of flexible bodies is a speed of its own, and turns as fast as it begins.
-        if mu > 0.0 and not a.shape.planar and all(side.frame.body.member is None for side in (a, b)):
+        if rubs and not a.shape.planar and all(side.frame.body.member is None for side in (a, b)):
             x, y, z = (parameters.add(Parameter(f"{own} heading {axis}", 0.0, "", True)) for axis in "xyz")
             heading = x, y, z
         warm = kept_by_search(parameters, own, a.shape, b.shape)
@@ -70,16 +71,13 @@ def check_options(who: str, points: Any, pressing: Mapping[str, Any]) -> None:
     no_points(who, points)
 
 
-def coefficient(what: str, given: Any) -> float:
-    """A coefficient of friction or a length of resistance: a plain number that is not negative."""
+def coefficient(what: str, given: Any, parameters: ParameterTable) -> Scalar:
+    """A coefficient of friction or a length of resistance, not negative (with the present parameter values)."""
     if isinstance(given, Coulomb | LuGre):
         raise ModelError(
             f"{what} is a law of the continuous treatment; give a coefficient, or add treatment='continuous'"
         )
-    found = checks.plain_number(what, given, f"{what.split()[0]} is a plain number")
-    if found < 0.0:
-        raise ModelError(f"{what} is {found:g}; it must not be negative")
-    return found
+    return checks.at_least_zero(what, given, parameters)
 
 
 def in_patch(a: Shape, b: Shape) -> bool:
@@ -93,7 +91,7 @@ def in_patch(a: Shape, b: Shape) -> bool:
 
 def stand_on_rims(a: Shape, b: Shape) -> bool:
     """Whether two shapes may lie on each other with a rim, which no fixed number of points follows."""
-    return lie_on_each_other(a, b) and not strikes(a, b)
+    return lie_on_each_other(a, b) and not count(a, b)
 
 
 __all__ = ["check_options", "coefficient", "in_patch", "stand_on_rims", "striking_contacts", "struck_sides"]

@@ -62,6 +62,13 @@ class System(
                 "set system.gravity after system.parameter"
             )
 
+    analysed: Any = None
+    """What the last analysis left for the next one; see :mod:`bellcrank.mechanism.again`."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is described; copies are analysed on their own."""
+        return {key: value for key, value in vars(self).items() if key != "analysed"}
+
     def __repr__(self) -> str:
         bodies, joints = counted(len(self.bodies), "body", "bodies"), counted(len(self.joints), "joint")
         return f"<System {self.name!r}: {bodies}, {joints}>"

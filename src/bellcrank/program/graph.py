@@ -17,7 +17,7 @@ class BudgetExceeded(Exception):
 class Graph:
     """The nodes of one or more programs; equal operations are one node."""
 
-    __slots__ = ("_by_key", "budget", "nodes", "stage", "twins")
+    __slots__ = ("_by_key", "budget", "nodes", "stage", "twins", "written_out")
     lends: ClassVar[bool] = False
     """Whether an operation with a node of another graph moves this one's nodes there."""
 
@@ -28,6 +28,8 @@ class Graph:
         self.stage = ""
         self.twins: dict[str, str] = {}
         """Names of inputs that correspond in two alike halves, in both directions; a hint, never a promise."""
+        self.written_out: dict[Any, int] = {}
+        """Operations of loops that are written out here, about, by what the loops share; 0 where they stay loops."""
         self._by_key: dict[tuple[object, ...], Expr] = {}
 
     def input(self, name: str) -> Expr:

@@ -28,7 +28,18 @@ code of level 1 later."""
 LARGE = 300_000
 """Programs of more operations than this are compiled with the least effort, to bound the wait."""
 
-_EMITTERS = "schedule", "together", "pairs", "pair_signs", "step", "llvm", "registers", "writer", "elementary"
+_EMITTERS = (
+    "schedule",
+    "sums",
+    "together",
+    "pairs",
+    "pair_signs",
+    "step",
+    "llvm",
+    "registers",
+    "writer",
+    "elementary",
+)
 
 
 class Kernel:

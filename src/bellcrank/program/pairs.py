@@ -43,6 +43,15 @@ def paired(
     return _needed(settled(_Joining(steps, matches).ordered()), outputs)
 
 
+def twins_among(steps: Sequence[Step], twins: Mapping[int, int]) -> dict[int, int]:
+    """The values of the steps that are each other's twins, for twin inputs."""
+    if not twins:
+        return {}
+    search = _Search(steps, twins)
+    search.matches()
+    return search.twin
+
+
 class _Search:
     """Which step is whose twin."""
 

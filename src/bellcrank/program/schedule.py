@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bellcrank.program.pairs import paired
+from bellcrank.program.pairs import paired, twins_among
 from bellcrank.program.program import Program
 from bellcrank.program.step import Called, Pair, Step
 from bellcrank.program.subprogram import inlined
+from bellcrank.program.sums import gathered_sums
 from bellcrank.program.together import call_widths, gathered
 from bellcrank.program.trace import TRUTH_OPS, Expr
 
@@ -70,7 +71,8 @@ def schedule(
     for k, e in enumerate(program.operations):
         number[e.id] = n_in + k
     outputs = tuple(number[e.id] if isinstance(e, Expr) else float(e) for e in program.outputs)
-    steps = _fused(_numbered(program.operations, number), outputs)
+    steps = _numbered(program.operations, number)
+    steps = gathered_sums(steps, outputs, twins_among(steps, program.twins))
     truths = frozenset(s.outs[0] for s in steps if s.op in TRUTH_OPS)
     steps = gathered(steps, together, call_widths(program, calls, copying))
     units: list[Step | Pair] = [*steps]
@@ -100,35 +102,7 @@ def _whole(step: Step, used: dict[int, int]) -> Step:
     """A call with the values of all its results, -1 where not needed."""
     target, *args = step.args
     outs = tuple(used.get(k, -1) for k in range(target.results))
-    return Step(step.op, outs, (Called(target, 1), *args) if step.op == "routine" else step.args)
-
-
-def _fused(steps: list[Step], outputs: Sequence[int | float]) -> list[Step]:
-    """Products whose only use is a sum become part of it: one instruction and one rounding less."""
-    uses: dict[int, int] = {}
-    for step in steps:
-        for a in step.args:
-            if type(a) is int:
-                uses[a] = uses.get(a, 0) + 1
-    for o in outputs:
-        if type(o) is int:
-            uses[o] = uses.get(o, 0) + 1
-    single = {s.outs[0]: s for s in steps if s.op == "mul" and uses.get(s.outs[0]) == 1}
-    result: list[Step] = []
-    gone: set[int] = set()
-    for step in steps:
-        if step.op == "add" or step.op == "sub":
-            a, b = step.args
-            products = [(v, k) for k, v in enumerate((a, b)) if type(v) is int and v in single]
-            if products:
-                # The later one: twins are made in the same order, whatever their signs.
-                product, k = max(products)
-                gone.add(product)
-                op = "fma" if step.op == "add" else "fnma" if k == 1 else "fms"
-                result.append(Step(op, step.outs, (*single[product].args, (b, a)[k])))
-                continue
-        result.append(step)
-    return [s for s in result if not (s.op == "mul" and s.outs[0] in gone)]
+    return Step(step.op, outs, (Called(target, 1), *args))
 
 
 def _cut(units: list[Step | Pair], n_in: int, limit: int) -> tuple[tuple[Piece, ...], int]:

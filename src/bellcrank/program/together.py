@@ -58,7 +58,7 @@ def gathered(
             pairs.setdefault(step.args[0], [-1, -1])[step.op == "cos"] = step.outs[0]
             here += 1
         elif step.op == "call":
-            calls.setdefault((step.args[0].digest, here), []).append(step)
+            calls.setdefault((step.args[0].target.digest, here), []).append(step)
             here += 1
         for o in step.outs:
             level[o] = here
@@ -81,7 +81,9 @@ def gathered(
 def _joined(calls: Sequence[Step], width: int) -> Step:
     """Calls of one subprogram as one step."""
     args = [a for one in calls for a in one.args[1:]]
-    return Step("call", tuple(o for one in calls for o in one.outs), (Called(calls[0].args[0], width), *args))
+    return Step(
+        "call", tuple(o for one in calls for o in one.outs), (Called(calls[0].args[0].target, width), *args)
+    )
 
 
 def _in_order(steps: Sequence[Step], groups: Sequence[Step]) -> list[Step]:

@@ -198,6 +198,10 @@ def add(a: Scalar, b: Scalar) -> Scalar:
             return a
         if a.op == "add" and not isinstance(a.args[1], Expr):
             return add(a.args[0], a.args[1] + b)
+        if a.op == "sub" and not isinstance(a.args[0], Expr):
+            return sub(a.args[0] + b, a.args[1])
+        if a.op == "neg":
+            return sub(b, a.args[0])
         return a.graph.node("add", (a, b), ("add", a.id, None, b))
     assert isinstance(a, Expr)
     if a.graph is not b.graph:
@@ -221,6 +225,10 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
             return -b
         if b.op == "neg":
             return add(b.args[0], a)
+        if b.op == "add" and not isinstance(b.args[1], Expr):
+            return sub(a - b.args[1], b.args[0])
+        if b.op == "sub" and not isinstance(b.args[0], Expr):
+            return add(b.args[1], a - b.args[0])
         return b.graph.node("sub", (a, b), ("sub", None, a, b.id))
     if a.graph is not b.graph:
         return sub(*_same_graph(a, b))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bellcrank.math.tuples import ZERO
 from bellcrank.mechanics.constraints import Equation, over_speeds
-from bellcrank.mechanics.dynamics import inertia_forces
+from bellcrank.mechanics.dynamics import InertiaForces
 from bellcrank.mechanics.forces import effect
 from bellcrank.mechanics.links import GROUND
 from bellcrank.mechanics.loads import Loads, elastic_forces
@@ -35,7 +35,7 @@ def multiplier_terms(s: Snapshot, kept: tuple[int, ...]) -> tuple[list[Scalar], 
         link = s.linkage.seat(s.system.colliding[name]).link
         loads.between(GROUND, link, GROUND, ZERO, ZERO, pushed, moment)
     elastic_forces(s.kin, loads)
-    inertia = inertia_forces(s.kin, s.mechanics.inertias, s.du, loads.wrenches)
+    inertia = InertiaForces(s.kin, s.mechanics.inertias, s.du, loads.wrenches).whole()
     needed = [f - Q for f, Q in zip(inertia, s.kin.folded(loads.Q), strict=True)]
     return needed, [row_over_speeds(s, s.equations[e]) for e in kept]
 

@@ -18,11 +18,13 @@ from bellcrank.formulations.registry import Formulation
 from bellcrank.integrate import Options
 from bellcrank.integrate.methods import METHODS, adaptive
 from bellcrank.mechanism import Mechanism, State, analyse
+from bellcrank.mechanism.again import known_again
 from bellcrank.mechanism.initial import combined, rates_alone, separate
 from bellcrank.model.forces import ContactForce
 from bellcrank.model.joints.distance import Distance
 from bellcrank.program.made import Table
 from bellcrank.result.result import Result
+from bellcrank.run.bending import note_deflections
 from bellcrank.run.run import Run
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ def simulate(
         result: Result = provided("simulate impacts")(
             mechanism, integrator, times, options, events, controllers, progress, timing, save, watch
         )
+        note_deflections(result)
         return result
     run = Run(mechanism, integrator, events, controllers)
     if watch is not None:
@@ -131,7 +134,9 @@ def simulate(
 
         record = recorder(run, times, options, save)
         record.begin()
-    return run.go(times, options, progress, record)
+    result = run.go(times, options, progress, record)
+    note_deflections(result)
+    return result
 
 
 def check_options(
@@ -186,7 +191,7 @@ def prepared(
             raise ModelError(f"start must be a State, an Equilibrium or {EQUILIBRIUM!r}, not {start!r}")
         return mechanism.starting(state, initial)
     if not isinstance(system, Mechanism):
-        return analyse(system, formulation=formulation, initial=initial, parameters=parameters)
+        return known_again(analyse(system, formulation=formulation, initial=initial, parameters=parameters))
     wanted = Formulation(formulation)
     if wanted not in (Formulation.AUTO, system.formulation):
         system = _reformulated(system, wanted)

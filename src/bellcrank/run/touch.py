@@ -20,7 +20,7 @@ from bellcrank.contact.fields import deepest
 from bellcrank.contact.laws import ForceLaw
 from bellcrank.contact.notes import ContactNote
 from bellcrank.contact.shapes import Plane
-from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.errors import ModelError
 from bellcrank.formulations.loops import Partition
 from bellcrank.integrate.crossings import RATE
 from bellcrank.math.tuples import dot
@@ -61,10 +61,6 @@ MEASURING: Table[tuple[str, ...], Callable[[State, Array], dict[str, Any]]] = Ta
 TOUCH_EVENTS: Table[None, list[Event]] = Table("touch events")
 WATCHING: Table[Partition, Kernel] = Table("touch events as a run begins")
 ARRIVING: Table[tuple[str, Partition], Kernel] = Table("contacts that overlap as a run begins")
-
-
-class PressedThroughError(BellcrankError):
-    """A body was pressed to the middle of another one."""
 
 
 def continuous(mechanism: Mechanism) -> list[ContactForce]:
@@ -330,8 +326,11 @@ def _events(force: ContactForce, mechanism: Mechanism) -> list[Event]:
 
 
 def _middle(force: FieldContact, mechanism: Mechanism) -> list[Event]:
-    """Ends a run in which a body is pressed to the middle of another: from there on it would be driven out on the other
-    side."""
+    """A note where a body is pressed to the middle of another.
+
+    An energy of positions has a ridge there. Whether the wall holds or the body comes out behind it, with the energy
+    that it brought, is a matter of stiffness and speed.
+    """
     sides = force.contact.a, force.contact.b
     # A plane has no surface that the field of the other body could drive out.
     most = [
@@ -346,14 +345,16 @@ def _middle(force: FieldContact, mechanism: Mechanism) -> list[Event]:
     def past(kin: Kinematics, t: Scalar) -> Scalar:
         return Pressing.of(force, mechanism.linkage, kin).depth - MIDDLE * thin
 
-    def stop(state: State, p: Array, watched: Watched) -> None:
-        raise PressedThroughError(
-            f"contact {force.name!r}: {whole!r} is pressed {1e3 * MIDDLE * thin:.3g} mm deep into "
-            f"{into!r}, to its middle, from where it would be driven out on the other side; give a larger young= or "
-            "stiffness=, a thicker shape, or a slower start"
+    def note(state: State, p: Array, watched: Watched) -> None:
+        warnings.warn(
+            f"contact {force.name!r}: at t = {state.t:.4g} s {whole!r} is pressed {1e3 * MIDDLE * thin:.3g} mm deep "
+            f"into {into!r}, to its middle; forces beyond it lead out on the other side, so that it may come through. "
+            "To hold it, give a larger young= or stiffness=, a thicker shape, or a slower start",
+            ContactNote,
+            stacklevel=2,
         )
 
-    return [StateEvent(f"{force.name}: middle", direction=1, trace=past, revise=stop)]
+    return [StateEvent(f"{force.name}: middle", direction=1, trace=past, revise=note)]
 
 
 def taken_over(mechanism: Mechanism, force: ContactForce) -> float:

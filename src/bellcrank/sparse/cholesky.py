@@ -209,7 +209,9 @@ class Elimination:
             self._entries(lower, front, where, own, below)
             for child in front.children:
                 rows = where[self.fronts[child].border]
-                extend(own.T, below.T, update.T, rows, updates.pop(child))
+                # A part that is connected to nothing behind it leaves no update: one of two bodies.
+                if len(rows):
+                    extend(own.T, below.T, update.T, rows, updates.pop(child))
             if self.tail and front.end == len(self.order):
                 # Only the lower half was added up.
                 tail = _pivoted(np.tril(own) + np.tril(own, -1).T)

@@ -11,6 +11,7 @@ with the exact angles, extrapolated (tests/flexible_dynamics/test_spin_up.py hol
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from bellcrank.flexible import Clamped, Material, NormalModes, Section, beam
 from bellcrank.model import System
 from bellcrank.program.functions import cos
+from bellcrank.run.bending import DeflectionNote
 from bellcrank.verify.cases import Quantity, Within
 
 SPIN_UP = 15.0
@@ -72,6 +74,9 @@ def quantities() -> list[Quantity]:
         late = float(np.abs(tip(blade, 4)[-1]))
         rows.append(Quantity(f"lag_at_speed_{name}", late, 0.02, 0.0, "m", Within.AT_MOST))
     # At half the time the rotation is as fast as the first frequency of the beam at rest: the linear theory fails.
-    linear = float(tip(KANE, 4, stiffening=False, duration=10.0).min())
+    with warnings.catch_warnings():
+        # That it diverges is what is shown.
+        warnings.simplefilter("ignore", DeflectionNote)
+        linear = float(tip(KANE, 4, stiffening=False, duration=10.0).min())
     rows.append(Quantity("lag_kane_without_stiffening", linear, KANE.largest, 0.0, "m", Within.REPORTED))
     return rows

@@ -36,7 +36,7 @@ PLASTIC = 0.0
 STOPS = (
     may("low", NUMBER, "Lower limit [m or rad]; none where missing."),
     may("high", NUMBER, "Upper limit [m or rad]; none where missing."),
-    may("restitution", NUMBER, "Of stops that are struck, 0 to 1; 0 where missing. A plain number."),
+    may("restitution", NUMBER, "Of stops that are struck, 0 to 1; 0 where missing."),
     may("stiffness", NUMBER, "Of stops that are pressed [N/m or N m/rad]."),
     may("damping", NUMBER, "While pressed [N s/m or N m s/rad]; 0 where missing."),
 )
@@ -69,7 +69,7 @@ class JointLimits(OnCoordinate):
 
     low: Scalar | None = None
     high: Scalar | None = None
-    restitution: float | None = None
+    restitution: Scalar | None = None
     stiffness: Scalar | None = None
     damping: Scalar | None = None
 
@@ -217,7 +217,7 @@ class JointLimitsMethod(ForceMethod):
             None if x is None else checks.plain_number(f"a limit of {who}", x, why)
             for x in (made.low, made.high)
         )
-        e = between_zero_and_one(who, PLASTIC if restitution is None else restitution)
+        e = between_zero_and_one(who, PLASTIC if restitution is None else restitution, self.parameters)
         made = replace(made, low=low, high=high, restitution=e)
         struck = made.contacts()
         for contact in struck:

@@ -81,8 +81,10 @@ def _axes(
     who: str, kind: type[Joint], a: Body | Frame, b: Body | Frame, axis: Any, axis_b: Any
 ) -> tuple[Mat, Mat]:
     """The rotations of the joint's frames in both bodies."""
-    drawn = [x for x in (a, b) if isinstance(x, Frame) and x.has_own_axes]
-    if axis is not None or axis_b is not None:
+    said = axis is not None or axis_b is not None
+    # A node has the axes of its section without being asked: what is said comes first.
+    drawn = [x for x in (a, b) if isinstance(x, Frame) and x.has_own_axes and not (said and x.is_node)]
+    if said:
         if drawn:
             raise ModelError(
                 f"{who} is turned twice, by an axis and by the axes of a frame on body "

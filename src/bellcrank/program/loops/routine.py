@@ -34,7 +34,8 @@ from bellcrank.program.loops.layout import (
     width,
     words,
 )
-from bellcrank.program.loops.translate import Module, Motion
+from bellcrank.program.loops.translate import Called, Module, Motion
+from bellcrank.program.loops.vocabulary import reals, unrolling
 from bellcrank.program.subprogram import part
 from bellcrank.program.trace import Expr, Scalar, add, key_of, mul
 
@@ -48,7 +49,7 @@ DIRECTIONS = 6
 _translations: dict[Any, tuple[list[ir.Function], str]] = {}
 
 
-class Routine:
+class Routine(Called):
     """A function of the loop language with its constant tables, to be called from programs.
 
     The parameters of the function are the inputs (numbers and records of numbers), the tables, and the memory if there
@@ -180,6 +181,17 @@ class Routine:
         flat = [x for given, a in zip(self.inputs, arguments, strict=True) for x in leaves(given, a)]
         whole = call_routine(self, *flat, *memory)
         return built(self.result, iter([part(whole, k) for k in range(width(self.result))]))
+
+    def unrolled(self, *arguments: Any) -> Any:
+        """Its results as the arithmetic they are made of, so that what is constant folds and what is shared is shared.
+
+        Python runs its text: loops go by tables and sizes; a function that branches on traced values is a routine
+        itself, and stays a call.
+        """
+        with unrolling():
+            written = [reals(self.more)] if self.more else []
+            found = self.function(*arguments, *self.tables, *written)
+        return (found, *(list(row) for row in written)) if written else found
 
     def evaluate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Its results at numbers, by the interpreter; by machine code at many columns, or where rates are asked for."""

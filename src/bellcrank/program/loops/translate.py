@@ -70,6 +70,12 @@ class Motion(NamedTuple):
         return 1 if self.along else len(self.places)
 
 
+class Called:
+    """What stands for a function of the language; within the language it is that function."""
+
+    function: Callable[..., Any]
+
+
 class NotTranslatable(TypeError):
     """A function uses what the loop language does not have."""
 
@@ -796,6 +802,8 @@ class _Body(NumberWriter):
             return Record(type(found), tuple(self.constant(f, node) for f in found))
         if isinstance(found, tuple):
             return tuple(self.constant(f, node) for f in found)
+        if isinstance(found, Called):
+            return Function(found.function)
         if isinstance(found, types.FunctionType):
             return Function(found)
         where = node if node is not None else _source(self.python)

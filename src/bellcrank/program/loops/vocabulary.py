@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,9 +36,23 @@ def gradient(function: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
     return plain(found), type(x)(*rates)
 
 
+_unrolling: ContextVar[bool] = ContextVar("unrolling", default=False)
+"""Whether Python runs a text of the language on traced values now, which arrays of doubles cannot hold."""
+
+
+@contextmanager
+def unrolling() -> Iterator[None]:
+    """Local arrays of reals hold traced values as well."""
+    token = _unrolling.set(True)
+    try:
+        yield
+    finally:
+        _unrolling.reset(token)
+
+
 def reals(count: int) -> NDArray[np.float64]:
     """A local array of zeros; the count is a constant."""
-    return np.zeros(count)
+    return np.full(count, 0.0, object) if _unrolling.get() else np.zeros(count)
 
 
 def ints(count: int) -> NDArray[np.int64]:
