@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,15 @@ def test_an_eccentric_section_bends_about_its_centroid() -> None:
     )
     assert np.allclose(central.stiffness, off.stiffness, rtol=1e-9)
     assert off.first_moment[1] == pytest.approx(0.01 * off.mass)
+
+
+def test_rods_are_pickled_without_their_loops() -> None:
+    made = bent()[0]
+    made.branches([1.0], [np.eye(3)])
+    assert made.routines.n == made.modes
+    again = pickle.loads(pickle.dumps(made))
+    np.testing.assert_array_equal(again.stiffness, made.stiffness)
+    assert again.stations == made.stations
 
 
 def test_a_table_keeps_the_mass() -> None:

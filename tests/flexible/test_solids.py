@@ -17,6 +17,7 @@ from bellcrank.flexible import (
     rectangle,
     solid,
 )
+from bellcrank.flexible.recovery import outer_faces
 
 skfem = pytest.importorskip("skfem")
 meshio = pytest.importorskip("meshio")
@@ -294,3 +295,17 @@ def test_mirrored_tetrahedra_are_turned(tmp_path, kind):
         meshio.write(tmp_path / f"{name}.vtu", meshio.Mesh(points, [(kind, one)]))
         found.append(solid("bar", tmp_path / f"{name}.vtu", STEEL).reduce(NormalModes(4), stiffening=False))
     np.testing.assert_allclose(found[0].frequencies, found[1].frequencies, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["MeshTet", "MeshHex"])
+def test_faces_of_a_solid_look_outwards(kind: str) -> None:
+    """Their cones from the origin add up to the volume, whatever the orientation of the cells."""
+    import skfem
+
+    axes = np.linspace(0.5, 1.5, 4), np.linspace(-1.0, 1.0, 3), np.linspace(2.0, 3.0, 3)
+    mesh = getattr(skfem, kind).init_tensor(*axes)
+    points, cells = mesh.p.T, mesh.t.T.copy()
+    if kind == "MeshTet":
+        cells[::2, :2] = cells[::2, 1::-1]
+    a, b, c = (points[outer_faces(cells, points)[:, k]] for k in range(3))
+    assert np.einsum("ij,ij->", np.cross(a, b), c) / 6.0 == pytest.approx(2.0, rel=1e-12)

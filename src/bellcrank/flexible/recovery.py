@@ -66,8 +66,11 @@ _HEXAHEDRON = ((0, 2, 6, 3), (1, 4, 7, 5), (0, 1, 5, 3), (2, 4, 7, 6), (0, 1, 4,
 """scikit-fem's: corner 0, those that differ in one coordinate (1, 2, 3), in two (4, 5, 6), in three (7)."""
 
 
-def outer_faces(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Triangles (m, 3) on the outside of tetrahedra or hexahedra, or those of a flat body; none for other cells."""
+def outer_faces(cells: NDArray[np.int64], points: Array | None = None) -> NDArray[np.int64]:
+    """Triangles (m, 3) on the outside of tetrahedra or hexahedra, or those of a flat body; none for other cells.
+
+    points: Places (p, 3); triangles of a solid are then counter-clockwise as seen from outside.
+    """
     corners = cells.shape[1] if cells.ndim == 2 else 0
     if corners == 3:
         return cells
@@ -76,7 +79,14 @@ def outer_faces(cells: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.zeros((0, 3), dtype=np.int64)
     faces = np.concatenate([cells[:, list(side)] for side in sides])
     _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
-    outside = faces[first[count == 1]]
+    once = first[count == 1]
+    outside = faces[once]
+    if points is not None:
+        # Faces are listed side by side of the cell, cell by cell: from the middle of its cell a face looks outwards.
+        a, b, c = (points[outside[:, k]] for k in range(3))
+        out = points[outside].mean(axis=1) - points[cells[once % len(cells)]].mean(axis=1)
+        inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), out) < 0.0
+        outside = np.where(inwards[:, None], outside[:, ::-1], outside)
     if outside.shape[1] == 4:
         outside = np.concatenate([outside[:, [0, 1, 2]], outside[:, [0, 2, 3]]])
     return np.asarray(outside, dtype=np.int64)

@@ -12,7 +12,7 @@ polynomials along the arc, whose number is the accuracy; strains without coordin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -110,6 +110,10 @@ class Rod(FlexibleMember):
     damping_times: tuple[float, ...]
     stations: Mapping[str, float]
     given: Mapping[str, Any] = field(default_factory=lambda: {"section": None, "material": None})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it is made of; loops and what else is computed once are made anew from a pickle."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def mass_table(self) -> Table:

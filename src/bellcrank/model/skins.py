@@ -38,7 +38,7 @@ def skin_of(
     field = member.fields.get("displacement")
     if field is None:
         raise ModelError(f"{who} has no displacement field, so that its surface cannot follow")
-    faces = outer_faces(np.asarray(field.cells, np.int64))
+    faces = outer_faces(np.asarray(field.cells, np.int64), np.asarray(field.points, float))
     part: Part | None = None
     solid = bool(len(faces))
     if solid:

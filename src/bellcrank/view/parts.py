@@ -574,7 +574,7 @@ class Builder(Placing):
                 yield self._bent(name, body.member)
                 continue
             points, cells = deformed(self.result, name, self.magnified)
-            faces = outer_faces(cells)
+            faces = outer_faces(cells, body.member.drawn_points)
             lines = edges_of(faces if len(faces) else cells)
             beams = cells.shape[1:] == (2,)
             paths = _chains(lines) if beams else ()
