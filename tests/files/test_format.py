@@ -150,3 +150,20 @@ forces:
     assert (one, name, system.parameters.value(factor)) == (1.0, "angle", 2.0)
     assert system.couplings["teeth on rack"].terms[1][2] == -0.5
     assert system.forces["stop"].function(3.0, 0.0, 0.0) == -6.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "bodies: {rod: {mass: 1, position: [0, 0, 0]}}",
+            "body 'rod' has no key 'position'; did you mean 'at'?",
+        ),
+        ("bodies: {rod: {mass: 1, orientation: 0}}", "did you mean 'rotation'?"),
+        ("joints: {pin: {kind: revolute, parent: ground, b: ground}}", "did you mean 'a'?"),
+    ],
+)
+def test_words_of_other_packages_are_known(text: str, said: str) -> None:
+    with pytest.raises(ModelError) as raised:
+        loads(f"bellcrank: 1\nname: model\n{text}\n")
+    assert said in str(raised.value)

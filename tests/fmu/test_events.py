@@ -111,7 +111,8 @@ def block(slope: float, friction: float) -> Mechanism:
     system.prismatic("up", system.ground, slide, axis="z")
     system.prismatic("along", slide, body, axis="x")
     floor = system.ground.plane(at=(0.0, 0.0, 0.0), normal=(slope, 0.0, 1.0))
-    system.contact("floor", floor, body.sphere(0.1 / np.hypot(1.0, slope)), friction=friction)
+    mu = system.parameter("mu", friction)
+    system.contact("floor", floor, body.sphere(0.1 / np.hypot(1.0, slope)), friction=mu)
     system.joint_force("push", "along", lambda coordinate, rate, t: where(t > 1.0, 10.0 - 10.0 * t, 0.0))
     return system.mechanism(initial={"along": (0.0, 1.0), "up": (0.0, -slope)})
 
@@ -203,5 +204,7 @@ def test_a_state_taken_back_goes_on_with_the_same_bits(tmp_path: Path) -> None:
 def test_what_cannot_be_is_said(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is solved by steps, which events in model exchange do not follow"):
         heap().mechanism().export_fmu(tmp_path / "heap.fmu")
+    with pytest.raises(ModelError, match="'mu' is part of the friction of contact 'floor'"):
+        block(0.0, 0.4).export_fmu(tmp_path / "block.fmu", inputs=["mu"])
     with pytest.raises(ModelError, match="follows the forces of contacts"):
         crank(0.1, -0.15, 0.1).mechanism().export_fmu(tmp_path / "crank.fmu")

@@ -190,6 +190,10 @@ def convert(
             )
         else:
             show(*(_tables(imported) if imported else []), f"written: {out}")
+        if system.contacts and not step:
+            note(
+                "contacts strike: the FMU is for model exchange alone; --step 1e-3 adds co-simulation by steps"
+            )
         return
     text = dumps(system)
     if out == "-":

@@ -17,6 +17,18 @@ from bellcrank.program.trace import Scalar
 _SUBJECT = re.compile(r"(?:no )?(?:[xyz] of |row \d of )*(\w+) (?:of|for) ")
 
 
+ELSEWHERE = {
+    "position": "at",
+    "pos": "at",
+    "origin": "at",
+    "orientation": "rotation",
+    "parent": "a",
+    "child": "b",
+    "type": "kind",
+}
+"""Keys by other words, as other packages have them."""
+
+
 class Fields:
     """A mapping of the file that describes one thing, `who`; its keys are among `known`."""
 
@@ -31,7 +43,10 @@ class Fields:
         for name, key in node.keys.items():
             if name not in known:
                 torn = name.count(")") > name.count("(")
-                hint = f"; {QUOTES}" if torn else nearest(name, known) or f"; keys here: {', '.join(known)}"
+                near = nearest(name, known)
+                if ELSEWHERE.get(name) in known:
+                    near = f"; did you mean {ELSEWHERE[name]!r}?"
+                hint = f"; {QUOTES}" if torn else near or f"; keys here: {', '.join(known)}"
                 raise key.error(f"{who} has no key {name!r}{hint}")
 
     def __contains__(self, key: str) -> bool:

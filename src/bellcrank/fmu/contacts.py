@@ -24,6 +24,7 @@ from bellcrank.mechanics.kinematics import Kinematics
 from bellcrank.mechanics.numbers import Traced
 from bellcrank.mechanism import Mechanism
 from bellcrank.mechanism.carried_loads import lagging_loads
+from bellcrank.model.parameters import names_in
 from bellcrank.program.graph import Graph
 from bellcrank.program.loops import c as loops_c
 from bellcrank.program.loops.layout import words
@@ -102,7 +103,7 @@ class Striking:
         sizes[held.POSITIONS], sizes[held.MOVING] = q, q - len(m.linkage.states)
         sizes[held.SPEEDS], sizes[held.PARAMETERS] = n, p
         sizes[held.CONTACTS], sizes[held.WIDTH] = many, width
-        blocks = n * n + many * (BEFORE_ROWS + width * (n + held.BEHIND_ROW)) + m.linkage.speeds + 1
+        blocks = self.contacts.impact_program(m.partition).kernel.n_out
         none = np.zeros(0)
         lasting = held.Held(
             np.zeros(held.ADDRESSES, whole),
@@ -129,9 +130,8 @@ class Striking:
         nature, roles = np.zeros((many, events.NATURES)), np.zeros((many, events.ROLES), whole)
         links = [tuple(sorted((pair.a.link, pair.b.link))) for pair in pairs]
         for k, pair in enumerate(pairs):
-            contact = pair.contact
-            nature[k] = contact.restitution, contact.friction, pair.length, pair.speed, 0.0, 0.0
-            roles[k, events.HEADS] = self.contacts.headings.get(contact.name, -1)
+            nature[k, events.LENGTH], nature[k, events.UNIT] = pair.length, pair.speed
+            roles[k, events.HEADS] = self.contacts.headings.get(pair.contact.name, -1)
             roles[k, events.BETWEEN] = links.index(links[k])
             roles[k, events.PLACED] = self.placed.index(k) if k in self.placed else -1
         yields = YIELDING if any(pair.yields for pair in pairs) else ROUNDING
@@ -216,6 +216,17 @@ class Striking:
 def _table(kind: str, name: str, values: Sequence[object]) -> str:
     """A constant array in C; one zero where it is empty."""
     return f"static const {kind} {name}[] = {{{', '.join(map(str, values)) or '0'}}};"
+
+
+def check_coefficients(mechanism: Mechanism, inputs: Sequence[str]) -> None:
+    """Raise where an input is a coefficient of a contact, which is known from one event to the next."""
+    for contact in mechanism.system.contacts.values():
+        for what, value in (("friction", contact.friction), ("restitution", contact.restitution)):
+            for name in set(names_in(value)) & set(inputs):
+                raise ModelError(
+                    f"parameter {name!r} is part of the {what} of contact {contact.name!r}, which changes in events "
+                    "alone; leave it a parameter"
+                )
 
 
 def check(mechanism: Mechanism) -> None:

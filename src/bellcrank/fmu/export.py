@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bellcrank.errors import ModelError, unknown_name
 from bellcrank.fmu.compilers import PLATFORMS, build, check_platforms
-from bellcrank.fmu.contacts import Striking, check, refusal
+from bellcrank.fmu.contacts import Striking, check, check_coefficients, refusal
 from bellcrank.fmu.description import BUILD, description, identifier
 from bellcrank.fmu.programs import (
     check_inputs,
@@ -84,6 +84,7 @@ def export_fmu(
     if followed(mechanism):
         mechanism = begun(mechanism)
     check_inputs(mechanism, inputs)
+    check_coefficients(mechanism, inputs)
     signals = signals_of(mechanism, inputs)
     mechanism = moving(mechanism, signals)
     inputs = [*inputs, *(name for s in signals for name in s.given[1:])]

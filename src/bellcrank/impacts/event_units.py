@@ -183,13 +183,16 @@ def speeds_of(g: Meeting) -> None:
 
 @compiled
 def weigh(g: Meeting) -> None:
-    """Rows, mobilities and velocities of all contacts in the present state."""
-    n, width = g.held.sizes[SPEEDS], g.held.sizes[WIDTH]
+    """Rows, mobilities and velocities of all contacts in the present state, and their coefficients."""
+    n, width, m = g.held.sizes[SPEEDS], g.held.sizes[WIDTH], g.held.sizes[CONTACTS]
     call(g.held.kernels[IMPACT], g.x, g.held.impact)
+    last = len(g.held.impact) - 2 * m
+    for c in range(m):
+        g.nature[c, RUB], g.nature[c, BOUNCE] = g.held.impact[last + c], g.held.impact[last + m + c]
     M = matrix(g.held.impact, 0, n, n)
     cholesky(M)
     every = g.rows.shape[0]
-    for c in range(g.held.sizes[CONTACTS]):
+    for c in range(m):
         block = matrix(g.held.impact, block_of(g, c) + BEFORE_ROWS, width, n + BEHIND_ROW)
         for j in range(width):
             for i in range(n):
