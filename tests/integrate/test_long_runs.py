@@ -162,7 +162,7 @@ def _with_independent(mechanism, speed):
 )
 def test_repartitioned_runs_turn_round_on_the_same_trajectory(system, turning, dead):
     mechanism = analyse(system, initial={turning: (1.0, 6.0)})
-    options = {"tolerance": 1e-11, "integrator": "dop853", "output": 400, "progress": False}
+    options = {"tolerance": 1e-12, "integrator": "dop853", "output": 400, "progress": False}
     plain = simulate(mechanism, 8.0, **options)
     other = simulate(_with_independent(mechanism, dead), 8.0, **options)
     assert len(other.run.repartitions) >= 1

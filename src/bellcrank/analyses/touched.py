@@ -230,7 +230,7 @@ class Touches:
                 continue
             if abs(values[self.events[i].name]) > taken_over(self.mechanism, force):
                 raise ModelError(
-                    f"at t = {t:.6g} s contact {contact!r} passes over an edge and hands over to another place; no "
+                    f"at t = {t:.6g} s contact {contact!r} passes over an edge, where it ends or begins at once; no "
                     "derivatives go through that. Take differences of runs instead, or end the run before"
                 )
 
