@@ -23,10 +23,16 @@ SHAPES: dict[str, Shape] = {
 }
 
 
+@cache
+def vertices(shape: Shape) -> np.ndarray:
+    """Of the triangles of a shape."""
+    return shape.triangles().vertices
+
+
 def deepest(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> float:
     """How deep a's surface is in b or b's in a, where any is [m]."""
-    into_b = depths(b.field, (a.triangles().vertices - c) @ R)[0].max()
-    return float(max(into_b, depths(a.field, c + b.triangles().vertices @ R.T)[0].max()))
+    into_b = depths(b.field, (vertices(a) - c) @ R)[0].max()
+    return float(max(into_b, depths(a.field, c + vertices(b) @ R.T)[0].max()))
 
 
 @cache
