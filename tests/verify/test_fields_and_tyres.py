@@ -1,4 +1,4 @@
-"""Cases of the manual on contact by fields of depth and on tyres hold."""
+"""Cases of the manual on contact by fields of depth, on many contacts and on tyres hold."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ CASES = [
     "tipping-block",
     "energy-of-throws",
     "meshed-sphere-rolls",
+    "granular-column",
     *("magic-formula", "steady-circle", "step-steer", "slope-standstill"),
     *("braking-distance", "split-mu", "four-post"),
 ]
