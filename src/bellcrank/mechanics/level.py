@@ -3,8 +3,7 @@
 The dynamics of a link may be written in any axes. Behind a hinge they need not turn with the link: along a run
 inertias, forces and accelerations then pass from link to link without being turned at all, and only what belongs to one
 link (its centre of mass, the place of the next hinge, its loads) is turned, by the sum of the angles. A chain in a
-plane has no turn left in its recursions: half their operations, and half the time that each step waits for the one
-before.
+plane has no turn left in its recursions: 69 operations a link in the place of 79, and fewer in a row.
 """
 
 from __future__ import annotations
