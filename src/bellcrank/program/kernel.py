@@ -30,6 +30,7 @@ LARGE = 300_000
 
 _EMITTERS = (
     "schedule",
+    "order",
     "sums",
     "together",
     "pairs",

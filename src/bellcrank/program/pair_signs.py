@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -44,7 +45,8 @@ class _Signs:
 
     Each is a sum modulo two of unknowns, kept as the bits of an integer, bit 0 for the constant: one unknown for
     every operand that is put together from single values, which may enter with either sign. A sum whose terms must
-    agree is an equation between them; an equation that contradicts earlier ones is left to a change of sign.
+    agree is an equation between them. Those that most steps ask for are solved first; an equation that contradicts
+    them is left to a change of sign.
     """
 
     def __init__(self, joints: Sequence[Joint]) -> None:
@@ -52,10 +54,14 @@ class _Signs:
         self.unknowns: dict[tuple[int, int], int] = {}
         self.held: dict[int, int] = {}
         """By the value of a second lane: the sum that gives its sign."""
-        self.rows: dict[int, int] = {}
-        """Equations by the unknown they determine; no other equation contains it."""
+        self.demands: Counter[int] = Counter()
+        """How often each sum must vanish."""
         for joint in joints:
             self.held[joint.two.out] = self._state(joint)
+        self.rows: dict[int, int] = {}
+        """Equations by the unknown they determine; no other equation contains it."""
+        for total, _ in self.demands.most_common():
+            self._demand(total)
 
     def _state(self, joint: Joint) -> int:
         operands = joint.operands()
@@ -65,14 +71,14 @@ class _Signs:
         if family in ("mul", "div"):
             return sums[0] ^ sums[1]
         if family == "sqrt":
-            self._demand(sums[0])
+            self.demands[sums[0]] += 1
             return 0
         if family == "fma":
             sums, free = [sums[0] ^ sums[1], sums[2]], [free[0] or free[1], free[2]]
         if free[0]:
             return sums[1]
         if not free[1]:
-            self._demand(sums[0] ^ sums[1])
+            self.demands[sums[0] ^ sums[1]] += 1
         return sums[0]
 
     def _operand(self, a: int, b: int) -> int:

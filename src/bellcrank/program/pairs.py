@@ -15,10 +15,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.program.pair_signs import Form, Joint, settled
-from bellcrank.program.step import Pair, Step
+from bellcrank.program.step import Both, Pair, Step
 
 DEEPEST = 8
 """How far two values that depend on no twin are compared before they count as different."""
@@ -40,16 +41,24 @@ def paired(
     matches = search.matches()
     if not matches:
         return list(steps)
-    return _needed(settled(_Joining(steps, matches).ordered()), outputs)
+    return _packed(_needed(settled(_Joining(steps, matches).ordered()), outputs))
 
 
-def twins_among(steps: Sequence[Step], twins: Mapping[int, int]) -> dict[int, int]:
+@dataclass(frozen=True)
+class Halves:
+    """Which values correspond in two alike halves, and which of them are of the second half."""
+
+    twin: Mapping[int, int]
+    second: frozenset[int]
+
+
+def halves(steps: Sequence[Step], twins: Mapping[int, int]) -> Halves:
     """The values of the steps that are each other's twins, for twin inputs."""
     if not twins:
-        return {}
+        return Halves({}, frozenset())
     search = _Search(steps, twins)
-    search.matches()
-    return search.twin
+    sides = _Sides(search.matches())
+    return Halves(search.twin, frozenset(v for v in search.twin if sides.second(v)))
 
 
 class _Search:
@@ -208,7 +217,7 @@ class _Joining:
     def __init__(self, steps: Sequence[Step], matches: Mapping[int, Match]) -> None:
         self.steps = steps
         self.matches = matches
-        self.second: set[int] = set()
+        self.sides = _Sides(matches)
 
     def ordered(self) -> list[Step | Joint]:
         """Natural order, with what a second member needs pulled to the place of the first."""
@@ -237,13 +246,69 @@ class _Joining:
         return order
 
     def _joint(self, one: Form, two: Form) -> Joint:
-        """The side whose operands lie in first lanes comes first."""
-        crossed = [
-            a in self.second for a, b in zip(one.args, two.args, strict=True) if type(a) is int and a != b
-        ]
-        joint = Joint(two, one) if crossed and crossed[0] else Joint(one, two)
-        self.second.add(joint.two.out)
-        return joint
+        return Joint(two, one) if self.sides.second(one.out) else Joint(one, two)
+
+
+class _Sides:
+    """The half of the mechanism that each member of a pair belongs to, which is its lane.
+
+    A step and its operands are of one half, so that no operand waits for its lanes to be exchanged. Where a mechanism
+    joins its halves in a ring, some step contradicts the others, and that one exchanges lanes.
+    """
+
+    def __init__(self, matches: Mapping[int, Match]) -> None:
+        self.above: dict[int, tuple[int, bool]] = {}
+        """By a value: one known before it, and whether that is of the other half."""
+        for one, two in matches.values():
+            self._join(one.out, two.out, True)
+            for a, b in zip(one.args, two.args, strict=True):
+                if type(a) is int and a != b:
+                    self._join(a, b, True)
+                    self._join(one.out, a, False)
+
+    def second(self, value: int) -> bool:
+        """Whether a value is of the second half."""
+        return self._first(value)[1]
+
+    def _first(self, value: int) -> tuple[int, bool]:
+        """The first value that this one is joined to, and whether it is of the other half."""
+        path = []
+        while value in self.above:
+            path.append(value)
+            value = self.above[value][0]
+        other = False
+        for v in reversed(path):
+            other ^= self.above[v][1]
+            self.above[v] = value, other
+        return value, other
+
+    def _join(self, a: int, b: int, other: bool) -> None:
+        (one, p), (two, r) = self._first(a), self._first(b)
+        if one != two:
+            self.above[max(one, two)] = min(one, two), other ^ p ^ r
+
+
+def _packed(units: Sequence[Step | Pair]) -> list[Step | Pair]:
+    """With every register that is put together from single values, or changes a sign, made once, where it is needed."""
+    free = max((o for unit in units for o in unit.outs), default=0) + 1
+    together = {unit.outs for unit in units if isinstance(unit, Pair)}
+    made: dict[Both, Both] = {}
+    found: list[Step | Pair] = []
+    for unit in units:
+        if isinstance(unit, Step):
+            found.append(unit)
+            continue
+        args = []
+        for both in unit.args:
+            if type(both.first) is int and (both.negated or both[:2] not in together):
+                if both not in made:
+                    made[both] = Both(free, free + 1)
+                    found.append(Pair("pack", (free, free + 1), (both,), (1,), False))
+                    free += 2
+                both = made[both]
+            args.append(both)
+        found.append(unit._replace(args=tuple(args)))
+    return found
 
 
 def _apart(one: Form, two: Form) -> float:

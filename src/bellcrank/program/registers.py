@@ -34,6 +34,7 @@ class RegisterWriter:
         self.spelled: dict[int, tuple[tuple[float, ...], str]] = {}
         self.constants: dict[tuple[str, ...], int] = {}
         self.table: list[str] = []
+        self.spare: list[int] = []
         self.widths: set[int] = set()
         self.searches = False
         self.begin({})
@@ -103,8 +104,16 @@ class RegisterWriter:
     def _constants(self, *values: str) -> str:
         k = self.constants.get(values)
         if k is None:
-            k = self.constants[values] = len(self.table)
-            self.table.extend(values)
+            if len(values) == 1 and self.spare:
+                k = self.spare.pop()
+                self.table[k] = values[0]
+            else:
+                if len(values) == 2 and len(self.table) % 2:
+                    self.spare.append(len(self.table))
+                    self.table.append("0.0")
+                k = len(self.table)
+                self.table.extend(values)
+            self.constants[values] = k
         address = "%c" if k == 0 else self.op(f"getelementptr double, ptr %c, i64 {k}")
         return self.op(f"load {vector_type(len(values))}, ptr {address}, align 8, !invariant.load !0")
 
@@ -151,7 +160,9 @@ class RegisterWriter:
         """Write one operation on both halves of a register."""
         W, out = self.W, f"%p{pair.outs[0]}"
         args = [self._both(both, sign) for both, sign in zip(pair.args, pair.signs, strict=True)]
-        if pair.op in PLAIN:
+        if pair.op == "pack":
+            self.op(f"bitcast {W} {args[0]} to {W}", out)
+        elif pair.op in PLAIN:
             self.op(f"{PLAIN[pair.op]} {W} {args[0]}, {args[1]}", out)
         else:
             name = f"@llvm.{'fmuladd' if pair.op == 'fma' else pair.op}.v{2 * self.lanes}f64"
