@@ -15,6 +15,7 @@ from bellcrank.program.kernel import compile_program
 from bellcrank.program.program import Program
 from bellcrank.program.schedule import schedule
 from bellcrank.program.step import Pair
+from bellcrank.verify.full_car import full_car_system
 
 
 def halves(signs, constants, shared_first=True):
@@ -107,6 +108,55 @@ def test_legs_of_a_walker_are_found(legs, share):
     assert 2 * len(pairs_of(program)) >= share * single
     if legs == 1:
         assert not program.twins
+
+
+def test_halves_stay_in_their_lanes():
+    """At most one register is crossed, by the step in which the product of both halves closes a ring."""
+    program = analyse(walker(4)).traced().accelerations
+    pairs = pairs_of(program)
+    made = {u.outs for u in pairs}
+    crossed = [b for u in pairs for b in u.args if (b.second, b.first) in made]
+    assert len(pairs) > 200
+    assert len(crossed) <= 1
+
+
+def test_a_register_is_put_together_once():
+    program = analyse(walker(4)).traced().accelerations
+    packs = [u.args[0] for u in pairs_of(program) if u.op == "pack"]
+    assert len(packs) == len(set(packs)) > 0
+    made = {u.outs for u in pairs_of(program)}
+    operands = [b for u in pairs_of(program) if u.op != "pack" for b in u.args if type(b.first) is int]
+    assert all(b[:2] in made and not b.negated for b in operands)
+
+
+@pytest.mark.parametrize("mirrored", [1.0, -1.0])
+@pytest.mark.parametrize("limit", [4, 200])
+def test_a_sum_over_both_halves_is_taken_apart_once(mirrored, limit):
+    """Whatever comes first, there is one operation a product of two halves, and one for the sum of both."""
+    graph = Graph()
+    sides = [[graph.input(f"{side}.{k}") for k in range(8)] for side in "lr"]
+    graph.twins = {f"l.{k}": f"r.{k}" for k in range(8)} | {f"r.{k}": f"l.{k}" for k in range(8)}
+    total = 0.0
+    for k in range(4):
+        for (*x,), sign in zip(sides, (1.0, mirrored), strict=True):
+            total = total + sign * (x[k] * x[7 - k])
+    program = Program.of([*sides[0], *sides[1]], [total])
+    units = [u for piece in schedule(program, pairs=True).pieces for u in piece.steps]
+    assert sum(isinstance(u, Pair) and u.op != "pack" for u in units) == 4
+    assert sum(not isinstance(u, Pair) for u in units) == 1
+    X = np.random.default_rng(5).normal(size=(20, 16))
+    products = X[:, :4] * X[:, 7:3:-1] + mirrored * X[:, 8:12] * X[:, 15:11:-1]
+    found = compile_program(program, limit=limit).many(X)
+    np.testing.assert_allclose(found[:, 0], products.sum(axis=1), rtol=1e-13, atol=1e-13)
+
+
+def test_few_steps_of_a_car_change_a_sign():
+    """Its halves mirror each other, but for tyres that push one way: one register in a hundred at most."""
+    pairs = pairs_of(analyse(full_car_system()).traced().accelerations)
+    made = {u.outs for u in pairs}
+    assert 100 * sum(u.args[0].negated and u.args[0][:2] in made for u in pairs if u.op == "pack") <= len(
+        pairs
+    )
 
 
 def test_text_tells_programs_apart():

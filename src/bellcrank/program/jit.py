@@ -80,6 +80,7 @@ def start() -> Any:
 
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
+    binding.initialize_native_asmparser()
     return binding
 
 

@@ -37,6 +37,7 @@ _EMITTERS = (
     "pair_signs",
     "step",
     "llvm",
+    "x86",
     "registers",
     "writer",
     "elementary",

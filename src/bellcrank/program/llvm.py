@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bellcrank.program import x86
 from bellcrank.program.elementary import COPY, SEARCH, many_lanes_text, many_text, sincos_text
 from bellcrank.program.loops.routine import Routine
 from bellcrank.program.program import Program
@@ -52,6 +53,7 @@ def emit(
         lanes <= WIDEST_PAIRED,
         calls=calls_together(lanes),
         copying=_copying(target, lanes),
+        native=lanes == 1 and (target is None or not target.blocks) and x86.registers() > 0,
     )
     return _Module(plan, lanes, target).text()
 
@@ -110,6 +112,8 @@ class _Module(StepWriter):
         remembers = any(s.op == "routine" and s.args[0].target.memory for s in steps)
         self.x = "ptr noalias %x" if remembers else "ptr noalias readonly %x"
         self.copies = lanes > 1 and target is None
+        self.reserved = 0
+        """Doubles of the workspace for native pieces."""
         self.outputs: dict[int, list[int]] = {}
         for k, o in enumerate(plan.outputs):
             if type(o) is int:
@@ -119,6 +123,9 @@ class _Module(StepWriter):
         """The whole module."""
         bodies: list[str] = []
         for k, piece in enumerate(self.plan.pieces):
+            if piece.native:
+                bodies.append(self._native(k, piece))
+                continue
             self._piece(k, piece)
             bodies.append("\n".join(self.lines))
             self.lines = []
@@ -155,8 +162,6 @@ class _Module(StepWriter):
             f"define internal void @piece{k}({self.x}, ptr noalias %y, ptr noalias %w, "
             f"ptr noalias readonly %c{self.blocks}) noinline nounwind {{"
         )
-        if k == 0:
-            self._known_outputs()
         truths, outputs, saves = self.plan.truths, self.outputs, piece.saves
         for step in piece.steps:
             if isinstance(step, Pair):
@@ -177,6 +182,18 @@ class _Module(StepWriter):
                 for slot in outputs.get(o, ()):
                     self.store(self.ref(o), "%y", slot)
         self.lines.append("  ret void\n}")
+
+    def _native(self, k: int, piece: Piece) -> str:
+        """A piece that is written instruction by instruction."""
+        free = self.plan.slots + self.handed + self.given
+        function = x86.Function(self._input, self.plan.pairs, self.outputs, self.constant_place, free)
+        lines = function.text(f"native{k}", piece.steps, piece.loads, piece.saves)
+        self.reserved = max(self.reserved, function.end - free)
+        self.declare(f"declare x86_64_sysvcc void {_native(k)}(ptr, ptr, ptr, ptr) nounwind")
+        return "\n".join(f'module asm "{line}"' for line in [".text", *lines])
+
+    def _input(self, a: int) -> tuple[str, int] | None:
+        return ("x", self.place(a)[1]) if a < self.plan.n_in else None
 
     def _known_outputs(self) -> None:
         """Outputs that are inputs or constants; of a mass matrix most are zeros, which are copied in a row."""
@@ -340,10 +357,17 @@ class _Module(StepWriter):
     def _main(self) -> None:
         name = "kernel" if self.target is None else _name(self.target, self.lanes)
         self.lines.append(f"define void @{name}({self.x}, ptr noalias %y{self.blocks}) nounwind {{")
-        heap = self._workspace((self.plan.slots + self.handed + self.given) * self.lanes, "%w")
+        heap = self._workspace(
+            (self.plan.slots + self.handed + self.given + self.reserved) * self.lanes, "%w"
+        )
+        self.begin({})
+        self.op("getelementptr double, ptr @constants, i64 0", "%c")
+        self._known_outputs()
         blocks = "" if self.target is None else _blocks(self.target, "ptr ")
-        for k in range(len(self.plan.pieces)):
-            self.lines.append(f"  call void @piece{k}(ptr %x, ptr %y, ptr %w, ptr @constants{blocks})")
+        for k, piece in enumerate(self.plan.pieces):
+            arguments = f"(ptr %x, ptr %y, ptr %w, ptr %c{blocks})"
+            kind = f"x86_64_sysvcc void {_native(k)}" if piece.native else f"void @piece{k}"
+            self.lines.append(f"  call {kind}{arguments}")
         if heap:
             self.lines.append("  call void @free(ptr %w)")
         self.lines.append("  ret void\n}")
@@ -361,6 +385,11 @@ class _Module(StepWriter):
         frees = [f"  call void @free(ptr {p})" for p, h in zip(("%xs", "%ys"), heap, strict=True) if h]
         self.lines.append(many_lanes_text(n_in, n_out, lanes))
         self.lines += [*frees, "  ret void\n}"]
+
+
+def _native(k: int) -> str:
+    """The function of a native piece, whose name no platform may change."""
+    return f'@"\\01native{k}"'
 
 
 def _blocks(target: Subprogram, kind: str) -> str:

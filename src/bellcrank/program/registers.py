@@ -102,6 +102,12 @@ class RegisterWriter:
         return self._constants(constant(float(value)))
 
     def _constants(self, *values: str) -> str:
+        k = self.constant_place(*values)
+        address = "%c" if k == 0 else self.op(f"getelementptr double, ptr %c, i64 {k}")
+        return self.op(f"load {vector_type(len(values))}, ptr {address}, align 8, !invariant.load !0")
+
+    def constant_place(self, *values: str) -> int:
+        """Where one or two numbers stand in the table; two begin at an even place, as pairs in the workspace do."""
         k = self.constants.get(values)
         if k is None:
             if len(values) == 1 and self.spare:
@@ -110,12 +116,11 @@ class RegisterWriter:
             else:
                 if len(values) == 2 and len(self.table) % 2:
                     self.spare.append(len(self.table))
-                    self.table.append("0.0")
+                    self.table.append(constant(0.0))
                 k = len(self.table)
                 self.table.extend(values)
             self.constants[values] = k
-        address = "%c" if k == 0 else self.op(f"getelementptr double, ptr %c, i64 {k}")
-        return self.op(f"load {vector_type(len(values))}, ptr {address}, align 8, !invariant.load !0")
+        return k
 
     def _truth(self, a: int | float) -> tuple[str, str]:
         """The surely-true and surely-false bits of `a`; other pieces hand them over as 1, 0 or NaN."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from bellcrank.program.order import few_live
 from bellcrank.program.pairs import halves, paired
@@ -18,19 +19,27 @@ from bellcrank.program.subprogram import inlined
 from bellcrank.program.sums import gathered_sums
 from bellcrank.program.together import call_widths, gathered
 from bellcrank.program.trace import TRUTH_OPS, Expr
+from bellcrank.program.x86 import written
 
 STEPS_A_PIECE = 200
 """Steps in one machine function. Shorter ones keep values in registers better and compile faster: the car takes 440 ns
 with 180 or 200, 490 with 220 to 320, 520 and more with 400 and above or 130 and below."""
 
+FEWEST = 32
+"""Native steps in a piece of their own: with fewer, as there are registers, more values cross its ends than within."""
+
 
 @dataclass(frozen=True)
 class Piece:
-    """Steps of one function; `loads` and `saves`: the workspace slots of values from and for others."""
+    """Steps of one function; `loads` and `saves`: the workspace slots of values from and for others.
+
+    native: Whether all of them are steps that :mod:`x86` writes.
+    """
 
     steps: tuple[Step | Pair, ...]
     loads: dict[int, int]
     saves: dict[int, int]
+    native: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,11 +68,13 @@ def schedule(
     pairs: bool = False,
     calls: int = 0,
     copying: bool = True,
+    native: bool = False,
 ) -> Schedule:
     """Order the operations of `program`, at most `together` sines at once, at most `limit` steps a piece.
 
     pairs: whether the steps of twins are to share registers. calls: how many calls are made at once; with 0 all are
-    written out. copying: whether those with blocks are, too.
+    written out. copying: whether those with blocks are, too. native: whether steps that :mod:`x86` writes make pieces
+    of their own, of any length.
     """
     if not calls:
         program = inlined(program)
@@ -80,10 +91,11 @@ def schedule(
     if pairs and program.twins:
         units = paired(steps, program.twins, outputs)
     shared = {o: unit for unit in units if isinstance(unit, Pair) for o in unit.outs}
-    if len(units) > limit:
-        # What is in one function is left to the order of the equations and to LLVM.
+    several = len(units) > limit
+    if several:
+        # What fits into one function is left to the order of the equations and to LLVM.
         units = few_live(units)
-    pieces, slots = _cut(units, n_in, limit)
+    pieces, slots = _cut(_runs(units, limit, native and several), n_in)
     return Schedule(n_in, outputs, pieces, slots, truths, shared)
 
 
@@ -109,12 +121,30 @@ def _whole(step: Step, used: dict[int, int]) -> Step:
     return Step(step.op, outs, (Called(target, 1), *args))
 
 
-def _cut(units: list[Step | Pair], n_in: int, limit: int) -> tuple[tuple[Piece, ...], int]:
-    """Cut into pieces and give each value that crosses a cut a slot, reused after its last use.
+def _runs(units: Sequence[Step | Pair], limit: int, native: bool) -> list[tuple[Sequence[Step | Pair], bool]]:
+    """The steps of each piece, and whether it is native; a few native steps among others go with these."""
+    whole: list[tuple[list[Step | Pair], bool]] = []
+    for own, group in groupby(units, lambda unit: native and written(unit)):
+        run = list(group)
+        if own and len(run) >= FEWEST:
+            whole.append((run, True))
+        elif whole and not whole[-1][1]:
+            whole[-1][0].extend(run)
+        else:
+            whole.append((run, False))
+    runs: list[tuple[Sequence[Step | Pair], bool]] = []
+    for run, own in whole:
+        step = len(run) if own else limit
+        runs += [(run[k : k + step], own) for k in range(0, len(run), step)]
+    return runs or [((), False)]
+
+
+def _cut(pieces_of: Sequence[tuple[Sequence[Step | Pair], bool]], n_in: int) -> tuple[tuple[Piece, ...], int]:
+    """Pieces, in which each value that crosses a cut has a slot, reused after its last use.
 
     Both values of a pair cross where one does, into neighbouring slots.
     """
-    runs = [units[k : k + limit] for k in range(0, len(units), limit)] or [[]]
+    runs = [run for run, _ in pieces_of]
     home: dict[int, int] = {}
     last: dict[int, int] = {}
     needs: list[list[int]] = []
@@ -156,7 +186,7 @@ def _cut(units: list[Step | Pair], n_in: int, limit: int) -> tuple[tuple[Piece, 
                 ends[end].append((width, place))
                 for o in outs:
                     saves[o] = slot[o] = place + outs.index(o)
-        pieces.append(Piece(tuple(run), loads, saves))
+        pieces.append(Piece(tuple(run), loads, saves, pieces_of[k][1]))
         for width, place in ends[k]:
             free[width].append(place)
     return tuple(pieces), slots

@@ -145,7 +145,7 @@ class _Sums:
                 twin = self.twin[t.value]
                 within += self._add_couple(sums, t, _Term(twin, signs[twin]))
             found[out] = sums
-            self.inside.update(within)
+            self.inside.update(v for v in within if v != out)
             self.inside.update(t.value for half in sums for t in half if t.product)
         return found
 
@@ -158,7 +158,7 @@ class _Sums:
             if len(signs) == len(left) == len(right) and all(self.twin.get(t.value) in signs for t in left):
                 twins = [_Term(self.twin[t.value], two.sign * signs[self.twin[t.value]]) for t in left]
                 left = [t._replace(sign=one.sign * t.sign) for t in left]
-                parts, within = list(zip(left, twins, strict=True)), [one.value, two.value, *inner, *outer]
+                parts, within = list(zip(left, twins, strict=True)), [*inner, *outer]
         for a, b in parts:
             whole = self._whole(a), self._whole(b)
             a, b = whole if whole[0].product and whole[1].product else (a, b)
@@ -172,9 +172,9 @@ class _Sums:
         return term._replace(product=step is not None and step.op == "mul" and self.uses[term.value] == 1)
 
     def _terms(self, whole: int) -> tuple[list[_Term], list[int]]:
-        """The terms of a value that may be a sum, and the sums within, each used once.
+        """The terms of a value that may be a sum, and the sums that they are written out of: itself and others.
 
-        Sums within are of one half where this value is, and of neither where it is of neither.
+        The others are used once, and of a half where this value is.
         """
         terms: list[_Term] = []
         within: list[int] = []
@@ -188,8 +188,7 @@ class _Sums:
             if step is None or plain or (term.value != whole and self.uses[term.value] > 1):
                 terms.append(term)
                 continue
-            if term.value != whole:
-                within.append(term.value)
+            within.append(term.value)
             parts = zip(step.args, _signs(step), strict=True)
             pending += [_signed(a, term.sign * sign) for a, sign in parts][::-1]
         return terms, within
