@@ -259,12 +259,15 @@ class _Sides:
     def __init__(self, matches: Mapping[int, Match]) -> None:
         self.above: dict[int, tuple[int, bool]] = {}
         """By a value: one known before it, and whether that is of the other half."""
-        for one, two in matches.values():
-            self._join(one.out, two.out, True)
+        for out, (one, two) in matches.items():
+            if out != one.out:
+                continue
+            self._join(out, two.out, True)
             for a, b in zip(one.args, two.args, strict=True):
                 if type(a) is int and a != b:
-                    self._join(a, b, True)
-                    self._join(one.out, a, False)
+                    if a not in matches:
+                        self._join(a, b, True)
+                    self._join(out, a, False)
 
     def second(self, value: int) -> bool:
         """Whether a value is of the second half."""
