@@ -231,16 +231,21 @@ class Driver:
                 return Status.EVENT
             if not self.looked:
                 self.looked = True
-                if run.begin() is Status.RUNNING and run.unstable():
+                if run.unstable():
                     if not run.ints[at.WATCH_STIFFNESS]:
                         return Status.UNSTABLE
                     self._change_method("radau")
             passed = run.ints[at.OUT_NEXT]
             begun = time.perf_counter()
             status = run.advance(self.chunk)
-            self._chunk_done(time.perf_counter() - begun, status)
-            self.partition[passed : run.ints[at.OUT_NEXT]] = len(self.repartitions)
-            if status is Status.EVENT:
+            if self.repartitions:
+                self.partition[passed : run.ints[at.OUT_NEXT]] = len(self.repartitions)
+            if status is Status.RUNNING:
+                self._resize_chunk(time.perf_counter() - begun)
+            elif status is Status.DONE:
+                if run.t >= run.end:
+                    return status
+            elif status is Status.EVENT:
                 if self._event():
                     return Status.EVENT
             elif status is Status.REPARTITION:
@@ -249,18 +254,17 @@ class Driver:
                 continue
             elif (method := successor(status, run.options)) is not None:
                 self._change_method(method)
-            elif (status is Status.DONE and run.t >= run.end) or status.failed:
+            elif status.failed:
                 return status
 
     def _change_method(self, name: str) -> None:
         self.run.change_method(name)
         self.switches.append((self.run.t, self.run.integrator.name))
 
-    def _chunk_done(self, seconds: float, status: Status) -> None:
-        run = self.run
-        if status is Status.RUNNING:
-            wanted = self.chunk * run.options.chunk_seconds / max(seconds, 1e-9)
-            self.chunk = int(min(max(wanted, 1.0), 8.0 * self.chunk, 1e9))
+    def _resize_chunk(self, seconds: float) -> None:
+        """As many steps as take `chunk_seconds`, after a chunk that took so many seconds."""
+        wanted = self.chunk * self.run.options.chunk_seconds / max(seconds, 1e-9)
+        self.chunk = int(min(max(wanted, 1.0), 8.0 * self.chunk, 1e9))
 
     def _report(self) -> None:
         """Report the progress of the run, after all events of the last step."""
@@ -392,17 +396,19 @@ class Driver:
 
     def _trajectory(self, status: Status) -> Trajectory:
         run = self.run
-        k = int(run.ints[at.OUT_NEXT])
+        count = run.ints.item
+        # Outputs once written are final: they need no copy.
+        k = count(at.OUT_NEXT)
         return Trajectory(
-            t=run.out_t[:k].copy(),
-            y=run.out_y[:k].copy(),
-            partition=self.partition[:k].copy(),
+            t=run.out_t[:k],
+            y=run.out_y[:k],
+            partition=self.partition[:k],
             status=status,
-            steps=int(run.ints[at.STEPS]),
-            rejected=int(run.ints[at.REJECTED]),
-            evaluations=int(run.ints[at.EVALUATIONS]),
-            jacobians=int(run.ints[at.JACOBIANS]),
-            factorisations=int(run.ints[at.FACTORISATIONS]),
+            steps=count(at.STEPS),
+            rejected=count(at.REJECTED),
+            evaluations=count(at.EVALUATIONS),
+            jacobians=count(at.JACOBIANS),
+            factorisations=count(at.FACTORISATIONS),
             events=tuple(self.events),
             repartitions=tuple(self.repartitions),
             switches=tuple(self.switches),
