@@ -180,21 +180,24 @@ class Driver:
         except Exception as problem:
             raise CallError(self.called_at, problem, self._trajectory(Status.CALLED)) from problem
         trajectory = self._trajectory(status)
-        if status is Status.EVENT_NOT_FINITE:
-            raise SimulationError(status, self.run.t, -1, self._lost_event(), trajectory)
-        if status is Status.PASSED_OVER:
-            names, index = self.run.problem.event_names, int(self.run.ints[at.INDEX])
-            raise SimulationError(
-                status, self.run.t, -1, names[index] if names else f"event {index}", trajectory
-            )
         if status.failed:
-            index = self._offender(status)
-            names = self.run.problem.names
-            quantity = names[index] if names and index >= 0 else None
-            raise SimulationError(status, self.run.t, index, quantity, trajectory)
+            raise SimulationError(status, self.run.t, *self._cause(status), trajectory)
         return trajectory
 
-    def _lost_event(self) -> str:
+    def _cause(self, status: Status) -> tuple[int, str | None]:
+        """The state entry that gave the trouble, or -1, and the name of the entry or of the event that did."""
+        if status is Status.EVENT_NOT_FINITE:
+            return -1, self._event_name(self._lost_event())
+        if status is Status.PASSED_OVER:
+            return -1, self._event_name(int(self.run.ints[at.INDEX]))
+        index, names = self._offender(status), self.run.problem.names
+        return index, names[index] if names and index >= 0 else None
+
+    def _event_name(self, index: int) -> str:
+        names = self.run.problem.event_names
+        return names[index] if names else f"event {index}"
+
+    def _lost_event(self) -> int:
         """The event function that is not a number."""
         run = self.run
         rows = (
@@ -202,9 +205,7 @@ class Driver:
             if run.ints[at.FRESH]
             else run.g[at.SAMPLES : at.SAMPLES + at.PIECES + 1]
         )
-        k = int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])
-        names = run.problem.event_names
-        return names[k] if names else f"event {k}"
+        return int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])
 
     def _offender(self, status: Status) -> int:
         """The state entry that gave the trouble, or -1."""
@@ -370,10 +371,8 @@ class Driver:
         return True
 
     def _stuck(self, t: float, hits: tuple[int, ...]) -> SimulationError:
-        names = self.run.problem.event_names
-        name = names[hits[0]] if names else f"event {hits[0]}"
         trajectory = self._trajectory(Status.STEP_UNDERFLOW)
-        return SimulationError(Status.STEP_UNDERFLOW, t, -1, name, trajectory)
+        return SimulationError(Status.STEP_UNDERFLOW, t, -1, self._event_name(hits[0]), trajectory)
 
     def _repartition(self) -> bool:
         """Ask for another partition; whether there is one."""
