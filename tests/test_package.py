@@ -62,6 +62,17 @@ def test_methods_spell_out_the_arguments_of_their_functions(method: Callable, se
     assert [(p.name, p.kind, p.default) for p in own] == [(p.name, p.kind, p.default) for p in theirs]
 
 
+def test_a_first_simulation_loads_no_scipy() -> None:
+    program = """
+import sys
+from bellcrank.verify.slider_crank import slider_crank
+slider_crank(9.81).simulate(0.1, progress=False)
+print([name for name in sys.modules if name.partition(".")[0] == "scipy"])
+"""
+    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert ran.stdout.strip() == "[]"
+
+
 def test_missing_packages_are_named_with_an_extra_that_brings_them() -> None:
     root = Path(__file__).parents[1]
     extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][

@@ -13,6 +13,7 @@ import pytest
 
 from bellcrank.errors import ModelError, UnknownName
 from bellcrank.integrate import Options, Problem, Sample, SimulationError, Status, integrate
+from bellcrank.integrate.loop import Driver
 from bellcrank.integrate.run import Run
 from bellcrank.run.simulation import output_times
 from integrate.problems import ALL, kernel, oscillator, pendulum_in_the_plane, van_der_pol
@@ -200,3 +201,17 @@ def test_output_by_count_interval_or_times(output, expected):
 def test_output_that_makes_no_sense(output):
     with pytest.raises(ModelError, match="output"):
         output_times(0.0, 1.0, output)
+
+
+def test_outputs_handed_out_stay_as_they_are_where_the_run_goes_on():
+    run = Run(pendulum_in_the_plane(), "dop853", TIMES, 3.0, _options("dop853"))
+    driver = Driver(run, None, None)
+    first = driver.drive()
+    handed_out = first.t.copy(), first.y.copy(), first.partition.copy()
+    run.end = 6.0
+    second = driver.drive()
+    assert first.end_time == 3.0
+    assert second.t.tolist() == TIMES.tolist()
+    for now, before, later in zip((first.t, first.y, first.partition), handed_out, second[:3], strict=True):
+        assert np.array_equal(now, before)
+        assert np.array_equal(later[: len(now)], before)

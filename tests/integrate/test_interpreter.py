@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
-from bellcrank.integrate import METHODS, Options
+from bellcrank.integrate import METHODS, Options, Status
 from bellcrank.integrate.run import Run
-from bellcrank.program.loops.entry import Bound
 from bellcrank.program.loops.layout import words
 from integrate.problems import falling_ball, pendulum_in_the_plane, van_der_pol
 
@@ -19,7 +20,7 @@ def test_the_interpreter_makes_the_same_steps(method, problem, monkeypatch):
     found = []
     for compiled in (True, False):
         if not compiled:
-            monkeypatch.setattr(Bound, "__call__", lambda self: self.entry.function(*self.arguments))
+            monkeypatch.setattr(Run, "_call", lambda run, entry: Status(entry.function(run.arrays)))
         run = Run(problem(), method, np.linspace(0.05, 0.4, 8), 0.4, options)
         while run.advance(10**6) != 0:
             pass
@@ -32,5 +33,6 @@ def test_the_interpreter_makes_the_same_steps(method, problem, monkeypatch):
 def test_a_run_lays_out_its_arrays_as_entries_take_them():
     run = Run(falling_ball(), "radau", np.linspace(0.05, 0.4, 8), 0.4, Options())
     found: list[int] = []
-    words(run.integrator.advance.types[0], run._advance.arguments[0], found, [])
-    assert run._advance._words.tolist() == found
+    words(run.integrator.advance.types[0], run.arrays, found, [])
+    laid_out = (ctypes.c_int64 * len(found)).from_address(run._words_at)
+    assert list(laid_out) == found

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from bellcrank.errors import AssemblyError, ModelError, UnknownName
 from bellcrank.math.rotations import from_quaternion
 from bellcrank.mechanism import Mechanism, analyse
-from bellcrank.mechanism.assembly import close_positions, closed_without
+from bellcrank.mechanism.assembly import FEW, _shortest, close_positions, closed_without
 from bellcrank.mechanism.description import moved_bodies, moved_coordinates
 from bellcrank.model import System
 from mechanism.linkages import engine, four_bar, four_bar_of_lengths
@@ -33,6 +33,18 @@ WITH_LOOPS = (
     "cut screw",
     "cut universal",
 )
+
+
+@pytest.mark.parametrize("equations", [2, FEW, FEW + 1])
+def test_steps_are_the_shortest_with_few_equations_and_with_many(equations: int) -> None:
+    rng = np.random.default_rng(equations)
+    J = rng.standard_normal((equations, equations + 5))
+    J[-1] = 2.0 * J[0]
+    b = rng.standard_normal(equations)
+    x = _shortest(J, b)
+    assert J.T @ (J @ x - b) == pytest.approx(0.0, abs=1e-11)
+    along = np.linalg.qr(J[:-1].T)[0]
+    assert along @ (along.T @ x) == pytest.approx(x, abs=1e-11)
 
 
 def move_between(found: Mechanism, before: np.ndarray, after: np.ndarray) -> np.ndarray:

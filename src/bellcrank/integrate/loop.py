@@ -180,21 +180,24 @@ class Driver:
         except Exception as problem:
             raise CallError(self.called_at, problem, self._trajectory(Status.CALLED)) from problem
         trajectory = self._trajectory(status)
-        if status is Status.EVENT_NOT_FINITE:
-            raise SimulationError(status, self.run.t, -1, self._lost_event(), trajectory)
-        if status is Status.PASSED_OVER:
-            names, index = self.run.problem.event_names, int(self.run.ints[at.INDEX])
-            raise SimulationError(
-                status, self.run.t, -1, names[index] if names else f"event {index}", trajectory
-            )
         if status.failed:
-            index = self._offender(status)
-            names = self.run.problem.names
-            quantity = names[index] if names and index >= 0 else None
-            raise SimulationError(status, self.run.t, index, quantity, trajectory)
+            raise SimulationError(status, self.run.t, *self._cause(status), trajectory)
         return trajectory
 
-    def _lost_event(self) -> str:
+    def _cause(self, status: Status) -> tuple[int, str | None]:
+        """The state entry that gave the trouble, or -1, and the name of the entry or of the event that did."""
+        if status is Status.EVENT_NOT_FINITE:
+            return -1, self._event_name(self._lost_event())
+        if status is Status.PASSED_OVER:
+            return -1, self._event_name(int(self.run.ints[at.INDEX]))
+        index, names = self._offender(status), self.run.problem.names
+        return index, names[index] if names and index >= 0 else None
+
+    def _event_name(self, index: int) -> str:
+        names = self.run.problem.event_names
+        return names[index] if names else f"event {index}"
+
+    def _lost_event(self) -> int:
         """The event function that is not a number."""
         run = self.run
         rows = (
@@ -202,9 +205,7 @@ class Driver:
             if run.ints[at.FRESH]
             else run.g[at.SAMPLES : at.SAMPLES + at.PIECES + 1]
         )
-        k = int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])
-        names = run.problem.event_names
-        return names[k] if names else f"event {k}"
+        return int(np.flatnonzero(np.isnan(rows).any(axis=0))[0])
 
     def _offender(self, status: Status) -> int:
         """The state entry that gave the trouble, or -1."""
@@ -231,16 +232,21 @@ class Driver:
                 return Status.EVENT
             if not self.looked:
                 self.looked = True
-                if run.begin() is Status.RUNNING and run.unstable():
+                if run.unstable():
                     if not run.ints[at.WATCH_STIFFNESS]:
                         return Status.UNSTABLE
                     self._change_method("radau")
             passed = run.ints[at.OUT_NEXT]
             begun = time.perf_counter()
             status = run.advance(self.chunk)
-            self._chunk_done(time.perf_counter() - begun, status)
-            self.partition[passed : run.ints[at.OUT_NEXT]] = len(self.repartitions)
-            if status is Status.EVENT:
+            if self.repartitions:
+                self.partition[passed : run.ints[at.OUT_NEXT]] = len(self.repartitions)
+            if status is Status.RUNNING:
+                self._resize_chunk(time.perf_counter() - begun)
+            elif status is Status.DONE:
+                if run.t >= run.end:
+                    return status
+            elif status is Status.EVENT:
                 if self._event():
                     return Status.EVENT
             elif status is Status.REPARTITION:
@@ -249,18 +255,17 @@ class Driver:
                 continue
             elif (method := successor(status, run.options)) is not None:
                 self._change_method(method)
-            elif (status is Status.DONE and run.t >= run.end) or status.failed:
+            elif status.failed:
                 return status
 
     def _change_method(self, name: str) -> None:
         self.run.change_method(name)
         self.switches.append((self.run.t, self.run.integrator.name))
 
-    def _chunk_done(self, seconds: float, status: Status) -> None:
-        run = self.run
-        if status is Status.RUNNING:
-            wanted = self.chunk * run.options.chunk_seconds / max(seconds, 1e-9)
-            self.chunk = int(min(max(wanted, 1.0), 8.0 * self.chunk, 1e9))
+    def _resize_chunk(self, seconds: float) -> None:
+        """As many steps as take `chunk_seconds`, after a chunk that took so many seconds."""
+        wanted = self.chunk * self.run.options.chunk_seconds / max(seconds, 1e-9)
+        self.chunk = int(min(max(wanted, 1.0), 8.0 * self.chunk, 1e9))
 
     def _report(self) -> None:
         """Report the progress of the run, after all events of the last step."""
@@ -366,10 +371,8 @@ class Driver:
         return True
 
     def _stuck(self, t: float, hits: tuple[int, ...]) -> SimulationError:
-        names = self.run.problem.event_names
-        name = names[hits[0]] if names else f"event {hits[0]}"
         trajectory = self._trajectory(Status.STEP_UNDERFLOW)
-        return SimulationError(Status.STEP_UNDERFLOW, t, -1, name, trajectory)
+        return SimulationError(Status.STEP_UNDERFLOW, t, -1, self._event_name(hits[0]), trajectory)
 
     def _repartition(self) -> bool:
         """Ask for another partition; whether there is one."""
@@ -392,17 +395,19 @@ class Driver:
 
     def _trajectory(self, status: Status) -> Trajectory:
         run = self.run
-        k = int(run.ints[at.OUT_NEXT])
+        count = run.ints.item
+        # Outputs once written are final: they need no copy.
+        k = count(at.OUT_NEXT)
         return Trajectory(
-            t=run.out_t[:k].copy(),
-            y=run.out_y[:k].copy(),
-            partition=self.partition[:k].copy(),
+            t=run.out_t[:k],
+            y=run.out_y[:k],
+            partition=self.partition[:k],
             status=status,
-            steps=int(run.ints[at.STEPS]),
-            rejected=int(run.ints[at.REJECTED]),
-            evaluations=int(run.ints[at.EVALUATIONS]),
-            jacobians=int(run.ints[at.JACOBIANS]),
-            factorisations=int(run.ints[at.FACTORISATIONS]),
+            steps=count(at.STEPS),
+            rejected=count(at.REJECTED),
+            evaluations=count(at.EVALUATIONS),
+            jacobians=count(at.JACOBIANS),
+            factorisations=count(at.FACTORISATIONS),
             events=tuple(self.events),
             repartitions=tuple(self.repartitions),
             switches=tuple(self.switches),

@@ -22,7 +22,7 @@ from bellcrank.integrate.methods import AUTO, load
 from bellcrank.integrate.problem import Options, Problem
 from bellcrank.integrate.status import Status
 from bellcrank.integrate.stiffness import BEYOND, change, look
-from bellcrank.program.loops.entry import Bound
+from bellcrank.program.loops import Entry
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +67,7 @@ def _plan(integrator: Integrator, n: int, events: int, parameters: int) -> _Plan
     ints[_OF_METHOD] = integrator.rows, len(own_ints), len(own_reals), integrator.order
     # A projection that does not measure how far the loops are from losing rank counts as having full rank.
     filled[parts[6]][n + 2] = 1.0
+    filled[parts[2]][[at.MARGIN, at.STEP_MARGIN, at.RANK, at.RANK_START]] = 1.0
     ints[at.N], ints[at.N_EVENTS], ints[at.FRESH], ints[at.INDEX] = n, events, 1, -1
     # An address within the memory, then its lengths; those of the outputs come with the run.
     lengths = ((at.ADDRESSES,), (at.INTS,), (at.REALS,), (sizes[3],), (integrator.rows, n), (at.EVENT_ROWS, events),
@@ -85,9 +86,12 @@ _WORDS, _OUT_T, _OUT_WORDS = 25, 16, 5
 _OF_METHOD = [at.ROWS, at.OWN_INTS, at.OWN_REALS, at.ORDER]
 
 
+_first_byte = ctypes.c_char.from_buffer
+
+
 def _address(memory: Floats) -> int:
     """Where an array begins, 0 where it is empty; a third of the time that asking the array takes."""
-    return 0 if memory.size == 0 else ctypes.addressof(ctypes.c_char.from_buffer(memory))  # type: ignore[arg-type]
+    return ctypes.addressof(_first_byte(memory)) if memory.size else 0  # type: ignore[arg-type]
 
 
 def held_against(
@@ -139,37 +143,31 @@ class Run:
         self.integrator = load(explicit(options) if method == AUTO else method)
         if not self.integrator.adaptive and options.fixed_step == 0.0:
             raise ModelError(f"the method {method!r} does not choose its step size: give fixed_step")
-        n = problem.n
-        times = len(output_times)
+        n, times = len(problem.y0), len(output_times)
         self._out = np.zeros(times * (1 + n))
         self.out_t, self.out_y = self._out[:times], self._out[times:].reshape(times, n)
         self.out_t[:] = output_times
         self._allocate()
 
-        self.ints[at.N_OUT] = len(self.out_t)
-        self.ints[at.MAX_STEPS] = options.max_steps
-        self.ints[at.FIXED] = int(options.fixed_step > 0.0)
-        self.ints[at.CORRECTIONS] = options.corrections
-        self.ints[at.WATCH_STIFFNESS] = int(method == AUTO)
-        self.reals[at.T] = problem.t0
-        self.reals[at.T_NEW] = problem.t0
-        self.reals[at.T_STOP] = end
-        self.reals[at.H] = options.fixed_step or options.first_step
-        self.reals[at.FIXED_STEP] = options.fixed_step
-        self.reals[at.RTOL] = options.rtol
-        self.reals[at.MAX_STEP] = options.max_step
-        self.reals[at.POSITION_TOLERANCE] = options.position_tolerance
-        self.reals[at.THRESHOLD] = options.repartition_threshold
-        self.reals[at.THRESHOLD_USUAL] = options.repartition_threshold
-        self.reals[at.MARGIN] = 1.0
-        self.reals[at.STEP_MARGIN] = 1.0
-        self.reals[at.RANK] = 1.0
-        self.reals[at.RANK_START] = 1.0
-        self.reals[at.INDEPENDENCE] = problem.independence
-        self.reals[at.SPECTRAL_RADIUS] = options.spectral_radius
+        ints, reals = self.ints, self.reals
+        ints[at.N_OUT] = times
+        ints[at.MAX_STEPS] = options.max_steps
+        ints[at.FIXED] = options.fixed_step > 0.0
+        ints[at.CORRECTIONS] = options.corrections
+        ints[at.WATCH_STIFFNESS] = method == AUTO
+        reals[at.T] = reals[at.T_NEW] = problem.t0
+        reals[at.T_STOP] = end
+        reals[at.H] = options.fixed_step or options.first_step
+        reals[at.FIXED_STEP] = options.fixed_step
+        reals[at.RTOL] = options.rtol
+        reals[at.MAX_STEP] = options.max_step
+        reals[at.POSITION_TOLERANCE] = options.position_tolerance
+        reals[at.THRESHOLD] = reals[at.THRESHOLD_USUAL] = options.repartition_threshold
+        reals[at.INDEPENDENCE] = problem.independence
+        reals[at.SPECTRAL_RADIUS] = options.spectral_radius
         self._take_tolerances()
         self.v[at.Y] = problem.y0
-        if problem.n_events:
+        if problem.events:
             self.g[at.DIRECTION] = problem.directions
             self.g[at.HIT, list(problem.standing)] = 1.0
         self.x[1 + n :] = problem.p
@@ -178,17 +176,40 @@ class Run:
     def _allocate(self) -> None:
         """All arrays but the outputs, side by side in one piece of memory."""
         problem = self.problem
-        plan = _plan(self.integrator, problem.n, problem.n_events, len(problem.p))
+        n = len(problem.y0)
+        plan = self._plan = _plan(self.integrator, n, len(problem.directions), len(problem.p))
         memory = self._memory = plan.filled.copy()
         whole = memory.view(np.int64)
         part = plan.parts
         self.addresses, self.ints, self.reals = whole[part[0]], whole[part[1]], memory[part[2]]
         self.x = memory[part[3]]
-        self.v = memory[part[4]].reshape(self.integrator.rows, problem.n)
-        self.g = memory[part[5]].reshape(at.EVENT_ROWS, problem.n_events)
-        self.corrected = memory[part[6]]
-        self.own = whole[part[7]], memory[part[8]]
-        arrays = Arrays(
+        self.v = memory[part[4]].reshape(self.integrator.rows, n)
+        words, base = whole[part[9]], _address(memory)
+        words += plan.near * base
+        times, out = len(self.out_t), _address(self._out)
+        words[_OUT_T : _OUT_T + _OUT_WORDS] = out, times, out + 8 * times, times, n
+        self._words_at = base + 8 * part[9].start
+
+    @property
+    def g(self) -> Floats:
+        """Event vectors; a view."""
+        return self._memory[self._plan.parts[5]].reshape(at.EVENT_ROWS, self.problem.n_events)
+
+    @property
+    def corrected(self) -> Floats:
+        """What the projection gave last; a view."""
+        return self._memory[self._plan.parts[6]]
+
+    @property
+    def own(self) -> tuple[NDArray[np.int64], Floats]:
+        """Whatever else the method keeps; views."""
+        ints, reals = self._plan.parts[7:9]
+        return self._memory.view(np.int64)[ints], self._memory[reals]
+
+    @property
+    def arrays(self) -> Arrays:
+        """All of them, as its entries take them."""
+        return Arrays(
             self.addresses,
             self.ints,
             self.reals,
@@ -200,12 +221,10 @@ class Run:
             self.out_y,
             *self.own,
         )
-        words, base = whole[part[9]], _address(memory)
-        words += plan.near * base
-        times, out = len(self.out_t), _address(self._out)
-        words[_OUT_T : _OUT_T + _OUT_WORDS] = out, times, out + 8 * times, times, problem.n
-        self._advance = Bound(self.integrator.advance, (arrays,), words, arrays, base + 8 * part[9].start)
-        self._begin = self._advance.to(begin)
+
+    def _call(self, entry: Entry) -> Status:
+        """Run machine code on the arrays."""
+        return _STATUS[entry.at(self._words_at)]
 
     def _take_tolerances(self) -> None:
         hold(self.v, self.options, self.problem.scales, self.problem.sizes)
@@ -223,15 +242,10 @@ class Run:
 
     def advance(self, steps: int) -> Status:
         """Make up to that many steps."""
-        status = self.begin()
-        if status is not Status.RUNNING:
+        if self.ints[at.FRESH] and (status := self._call(begin)) is not Status.RUNNING:
             return status
         self.ints[at.BUDGET] = steps
-        return _STATUS[self._advance()]
-
-    def begin(self) -> Status:
-        """Begin anew where the state or the parameters were changed."""
-        return _STATUS[self._begin()] if self.ints[at.FRESH] else Status.RUNNING
+        return self._call(self.integrator.advance)
 
     def unstable(self) -> bool:
         """Whether the fixed step of an explicit method makes errors grow here, by the largest eigenvalue.
@@ -241,8 +255,11 @@ class Run:
         row = self.integrator.spare
         if self.options.fixed_step == 0.0 or row < 0 or self.problem.n == 0:
             return False
+        if self.ints[at.FRESH] and self._call(begin) is not Status.RUNNING:
+            # Advancing says why.
+            return False
         self.ints[at.INDEX] = row
-        look.function(*self._advance.arguments)
+        look.function(self.arrays)
         size = float(self.reals[at.LARGEST_EIGENVALUE])
         self.reals[at.LARGEST_EIGENVALUE] = 0.0
         unstable = self.options.fixed_step * size > BEYOND * self.integrator.stability
@@ -251,7 +268,7 @@ class Run:
 
     def image(self) -> Image:
         """Its memory, as another copy of the run would begin; that has no outputs."""
-        plan = _plan(self.integrator, self.problem.n, self.problem.n_events, len(self.problem.p))
+        plan = self._plan
         memory = self._memory.view(np.int64).copy()
         memory[plan.parts[0]] = 0
         memory[plan.parts[1]][[at.N_OUT, at.OUT_NEXT]] = 0
@@ -315,7 +332,7 @@ class Run:
             else:
                 np.copyto(getattr(self, array), values)
         self.ints[_OF_METHOD] = of_method
-        change.function(*self._advance.arguments)
+        change.function(self.arrays)
         self._take_addresses()
         self.restart(self.t, self.y.copy())
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,7 @@ class EventRecord:
         return self.indices[0]
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(NamedTuple):
     """States at the output times that were reached.
 
     Attributes:
@@ -76,8 +76,7 @@ class Trajectory:
             return self
         last = self.events[-1] if self.events else None
         y = self.end_state if last is None or last.t != t else last.y
-        return replace(
-            self,
+        return self._replace(
             t=np.append(self.t, t),
             y=np.vstack([self.y, y]),
             partition=np.append(self.partition, len(self.repartitions)),

@@ -56,6 +56,10 @@ class Entry:
     def __call__(self, *arguments: Any) -> int:
         return self.bound(*arguments)()
 
+    def at(self, words: int) -> int:
+        """Run the code on the words of its arguments that lie at an address."""
+        return (self._code or self._compiled())[1](words)
+
     def bound(self, *arguments: Any) -> Bound:
         """The entry with its arguments: what they hold may change, where they lie may not."""
         found: list[int] = []
@@ -94,12 +98,11 @@ class Bound:
         arguments: tuple[Any, ...],
         found: NDArray[np.int64],
         kept: Sequence[Any],
-        at: int | None = None,
     ) -> None:
-        """found: The words. kept: What must live as long. at: Where the words lie, for who knows."""
+        """found: The words. kept: What must live as long."""
         self.entry, self.arguments, self._kept = entry, arguments, kept
         self._words = found
-        self._at = found.__array_interface__["data"][0] if at is None else at
+        self._at = found.__array_interface__["data"][0]
 
     def __call__(self, *last: float) -> int:
         """Run the code; last: other values of the last arguments, which are numbers."""
@@ -109,15 +112,7 @@ class Bound:
                 number: list[int] = []
                 words(given, value, number, [])
                 self._words[k] = number[0]
-        code = self.entry._code or self.entry._compiled()
-        return code[1](self._at)
-
-    def to(self, entry: Entry) -> Bound:
-        """Another entry with the same arguments."""
-        other = Bound.__new__(Bound)
-        other.entry, other.arguments, other._kept = entry, self.arguments, self._kept
-        other._words, other._at = self._words, self._at
-        return other
+        return self.entry.at(self._at)
 
 
 class BoundKernel:
