@@ -21,6 +21,8 @@ from bellcrank.verify.full_car import full_car_system
 pytestmark = pytest.mark.skipif(x86.registers() == 0, reason="another processor than x86-64 with FMA")
 
 HERE = x86.registers()
+CASES = [(16, 1)] + ([(32, 1), (32, 4), (32, 8)] if HERE == 32 else [])
+"""Registers, and states at once."""
 LIMIT = 20
 RULES = {
     "add": lambda a, b, c: a + b,
@@ -40,24 +42,26 @@ RULES = {
 ARITHMETIC = RULES.keys() - {"cos", "where"}
 
 
-def with_registers(patch, count, program, limit=LIMIT):
+def with_registers(patch, count, program, limit=LIMIT, lanes=1):
     """The module of a program for a processor with so many registers; none leaves all to LLVM."""
     patch.setattr(x86, "registers", lambda: count)
-    return emit(program, 1, limit)
+    return emit(program, lanes, limit)
 
 
-def evaluated(text, program, rows):
-    """The results of a module, without the cache of machine code."""
+def evaluated(text, program, rows, lanes=1):
+    """The results of a module for so many states at once, without the cache of machine code."""
     binding, machine = jit.start(), jit.machine(1)
     module = binding.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     engine = jit.loaded([machine.emit_object(module)])
     kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(engine.get_function_address("kernel"))
-    results = np.zeros((len(rows), len(program.outputs)))
-    for x, y in zip(np.ascontiguousarray(rows), results, strict=True):
+    results = []
+    for together in np.split(rows, len(rows) // lanes):
+        x, y = np.ascontiguousarray(together.T, dtype=float), np.zeros((len(program.outputs), lanes))
         kernel(x.ctypes.data, y.ctypes.data)
-    return results
+        results.append(y.T)
+    return np.vstack(results)
 
 
 @st.composite
@@ -94,13 +98,13 @@ def alike(draw):
 @settings(max_examples=60, deadline=None)
 @given(program=alike())
 def test_bits_are_those_of_llvm(program):
-    """Also where a zero has a sign, and with the registers of an older processor."""
+    """Also where a zero has a sign, with the registers of an older processor, and for several states at once."""
     rng = np.random.default_rng(3)
-    rows = np.vstack([rng.normal(size=(6, 9)), np.zeros(9), -np.zeros(9), rng.integers(-1, 2, (4, 9))])
+    rows = np.vstack([rng.normal(size=(6, 9)), np.zeros(9), -np.zeros(9), rng.integers(-1, 2, (8, 9))])
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         expected = evaluated(with_registers(patch, 0, program), program, rows)
-        for count in sorted({16, HERE}):
-            found = evaluated(with_registers(patch, count, program), program, rows)
+        for count, lanes in CASES:
+            found = evaluated(with_registers(patch, count, program, LIMIT, lanes), program, rows, lanes)
             np.testing.assert_array_equal(found, expected)
             number = ~np.isnan(expected)
             np.testing.assert_array_equal(np.signbit(found[number]), np.signbit(expected[number]))

@@ -53,7 +53,7 @@ def emit(
         lanes <= WIDEST_PAIRED,
         calls=calls_together(lanes),
         copying=_copying(target, lanes),
-        native=lanes == 1 and (target is None or not target.blocks) and x86.registers() > 0,
+        native=(target is None or not target.blocks) and x86.fits(lanes),
     )
     return _Module(plan, lanes, target).text()
 
@@ -186,7 +186,9 @@ class _Module(StepWriter):
     def _native(self, k: int, piece: Piece) -> str:
         """A piece that is written instruction by instruction."""
         free = self.plan.slots + self.handed + self.given
-        function = x86.Function(self._input, self.plan.pairs, self.outputs, self.constant_place, free)
+        function = x86.Function(
+            self._input, self.plan.pairs, self.outputs, self.constant_place, free, self.lanes
+        )
         lines = function.text(f"native{k}", piece.steps, piece.loads, piece.saves)
         self.reserved = max(self.reserved, function.end - free)
         self.declare(f"declare x86_64_sysvcc void {_native(k)}(ptr, ptr, ptr, ptr) nounwind")

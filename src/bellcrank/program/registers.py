@@ -107,14 +107,14 @@ class RegisterWriter:
         return self.op(f"load {vector_type(len(values))}, ptr {address}, align 8, !invariant.load !0")
 
     def constant_place(self, *values: str) -> int:
-        """Where one or two numbers stand in the table; two begin at an even place, as pairs in the workspace do."""
+        """Where one, two or more numbers stand in the table; they begin at a multiple of their number."""
         k = self.constants.get(values)
         if k is None:
             if len(values) == 1 and self.spare:
                 k = self.spare.pop()
                 self.table[k] = values[0]
             else:
-                if len(values) == 2 and len(self.table) % 2:
+                while len(self.table) % len(values):
                     self.spare.append(len(self.table))
                     self.table.append(constant(0.0))
                 k = len(self.table)

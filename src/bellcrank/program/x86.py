@@ -32,9 +32,13 @@ _ANCHORS = {"x": ("rdi",), "y": ("rsi",), "w": ("rdx", "r8", "r9"), "c": ("rcx",
 """Registers that hold addresses: the beginning of a base, and every 2048 bytes from there. A displacement of one byte
 counts the numbers of a register, so that it reaches 128 of them to either side."""
 _APART = 2048
+_WIDTHS = {1: "xmm", 2: "xmm", 4: "ymm", 8: "zmm"}
+"""Registers by the doubles that they hold."""
 
 _Place = tuple[str, int]
-"""A base, and the number of a double from there."""
+"""A base, and the number of a slot from there, of as many doubles as there are lanes; of constants, of a double."""
+_Operand = str | tuple[str, int, int]
+"""A register, or a place and how many slots there belong to it."""
 
 
 @functools.cache
@@ -46,6 +50,11 @@ def registers() -> int:
     if not {"+avx", "+fma"} <= features:
         return 0
     return 32 if {"+avx512f", "+avx512vl", "+avx512dq"} <= features else 16
+
+
+def fits(lanes: int) -> bool:
+    """Whether programs of so many states at once are written here."""
+    return registers() > 0 if lanes == 1 else registers() == 32 and lanes in (4, 8)
 
 
 def written(unit: Step | Pair) -> bool:
@@ -115,13 +124,15 @@ class Function:
         outputs: Mapping[int, Sequence[int]],
         constants: Callable[..., int],
         free: int,
+        lanes: int = 1,
     ) -> None:
         """Nothing is written yet.
 
         places: Where an input stands; none for other values. outputs: By value, its places in y. constants: Gives
-        numbers, as text, a place in the table c. free: The first double of the workspace that is free for values which
-        lose their registers.
+        numbers, as text, a place in the table c. free: The first slot of the workspace that is free for values which
+        lose their registers. lanes: States at once.
         """
+        self.lanes = lanes
         self.places, self.pairs, self.outputs, self.constants = places, pairs, outputs, constants
         self.lines: list[str] = []
         self.values: dict[int, _Value] = {}
@@ -148,7 +159,8 @@ class Function:
             self._write(k, operation, saves)
         begin = [".p2align 4, 0x90", f"{name}:"]
         begin += [f"leaq {at}(%{base}), %{register}" for register, (base, at) in self.anchors.items()]
-        return [*begin, *self.lines, "retq"]
+        # Other code may use the older instructions, which wait for what is left in the upper parts of registers.
+        return [*begin, *self.lines, *(["vzeroupper"] if self.lanes > 1 else []), "retq"]
 
     def _operation(self, k: int, unit: Step | Pair, loads: Mapping[int, int]) -> _Operation:
         if isinstance(unit, Step):
@@ -193,7 +205,9 @@ class Function:
 
     def _known(self, *numbers: str) -> _Cell:
         if numbers not in self.known:
-            self.known[numbers] = _Cell(len(numbers), home=("c", self.constants(*numbers)))
+            # One number is read into all lanes, two are there for each.
+            row = numbers if len(numbers) == 1 else [x for x in numbers for _ in range(self.lanes)]
+            self.known[numbers] = _Cell(len(numbers), home=("c", self.constants(*row)))
         return self.known[numbers]
 
     def _scalar(self, a: int | float, loads: Mapping[int, int]) -> _Value:
@@ -219,28 +233,46 @@ class Function:
             second = _Value(second.cell, 1)
         return first, _Value(second.cell, second.half, -second.sign if both.negated else second.sign)
 
-    def _ins(self, name: str, *operands: str | _Place) -> None:
-        """Write an instruction, the target last; places are of doubles or, in packed instructions, of pairs."""
+    def _ins(self, name: str, *operands: _Operand) -> None:
+        """Write an instruction, the target last."""
         texts, short = [], False
         for operand in operands:
             if isinstance(operand, str):
                 texts.append(operand)
                 continue
-            base, at = operand
+            base, at, size = operand
+            spread = self._spread(operand)
+            slot = 8 if base == "c" else 8 * self.lanes
+            width = 8 if spread else 8 * self.lanes * size
+            apart = _APART if base == "c" else _APART * self.lanes
             anchors = _ANCHORS[base]
-            k = min((8 * at + _APART // 2) // _APART, len(anchors) - 1)
+            k = min((slot * at + apart // 2) // apart, len(anchors) - 1)
             if k:
-                self.anchors[anchors[k]] = anchors[0], k * _APART
-            beyond = 8 * at - k * _APART
-            texts.append(f"{beyond}(%{anchors[k]})")
-            width = 16 if name.endswith("pd") and name != "vmovhpd" else 8
+                self.anchors[anchors[k]] = anchors[0], k * apart
+            beyond = slot * at - k * apart
+            suffix = f"{{1to{self.lanes}}}" if spread and name != "vbroadcastsd" else ""
+            texts.append(f"{beyond}(%{anchors[k]}){suffix}")
             short = not -128 <= beyond < 128 and beyond % width == 0 and -128 <= beyond // width < 128
         # The assembler takes the older encoding where it can, though four bytes of displacement make it longer.
         prefix = "{evex} " if short and registers() == 32 else ""
         self.lines.append(f"{prefix}{name} {', '.join(texts)}")
 
-    def _name(self, register: int) -> str:
-        return f"%xmm{register}"
+    def _spread(self, operand: tuple[str, int, int]) -> bool:
+        """Whether one number in memory is read into all lanes."""
+        return self.lanes > 1 and operand[0] == "c" and operand[2] == 1
+
+    def _name(self, register: int, size: int) -> str:
+        """A register, as wide as so many slots."""
+        return f"%{_WIDTHS[size * self.lanes]}{register}"
+
+    def _move(self, cell: _Cell, target: str) -> None:
+        """Read a cell from memory."""
+        assert cell.place is not None
+        place = (*cell.place, cell.size)
+        if self._spread(place):
+            self._ins("vbroadcastsd", place, target)
+        else:
+            self._ins("vmovsd" if self.lanes * cell.size == 1 else "vmovupd", place, target)
 
     def _take(self, cell: _Cell) -> str:
         """A register for a cell."""
@@ -254,7 +286,7 @@ class Function:
         self.held[register] = cell
         cell.register = register
         self.pinned.add(cell)
-        return self._name(register)
+        return self._name(register, cell.size)
 
     def _spill(self, cell: _Cell) -> None:
         """Take the register of a cell, which is read from memory from then on."""
@@ -279,36 +311,43 @@ class Function:
         cell.register = -1
 
     def _store(self, register: int, half: int, size: int, place: _Place) -> None:
-        move = "vmovupd" if size == 2 else "vmovhpd" if half else "vmovsd"
-        self._ins(move, self._name(register), place)
+        """Write a register, or a half of it, to memory."""
+        if half and self.lanes > 1:
+            self._ins("vextractf64x4", "$1", self._name(register, 2), (*place, 1))
+        else:
+            move = "vmovhpd" if half else "vmovsd" if size * self.lanes == 1 else "vmovupd"
+            self._ins(move, self._name(register, size), (*place, size))
 
     def _load(self, cell: _Cell) -> str:
         """The register of a cell, loaded if need be."""
         if cell.register >= 0:
-            return self._name(cell.register)
-        place = cell.place
-        if place is not None:
+            return self._name(cell.register, cell.size)
+        if cell.place is not None:
             target = self._take(cell)
-            self._ins("vmovupd" if cell.size == 2 else "vmovsd", place, target)
-        else:
-            assert cell.pair is not None
-            source = self._name(cell.pair.register)
-            target = self._take(cell)
+            self._move(cell, target)
+            return target
+        assert cell.pair is not None
+        source = self._name(cell.pair.register, 2)
+        target = self._take(cell)
+        if self.lanes == 1:
             self._ins("vunpckhpd", source, source, target)
+        else:
+            self._ins("vextractf64x4", "$1", source, target)
         return target
 
-    def _operand(self, cell: _Cell) -> str | _Place:
-        """Where an instruction reads a cell that need not be in a register."""
-        place = cell.place
-        return self._name(cell.register) if cell.register >= 0 or place is None else place
+    def _operand(self, cell: _Cell, size: int) -> _Operand:
+        """Where an instruction on so many slots reads a cell that need not be in a register."""
+        if cell.register >= 0 or cell.place is None:
+            return self._name(cell.register, size)
+        return (*cell.place, size)
 
-    def _found(self, value: _Value) -> str | _Place:
+    def _found(self, value: _Value) -> _Operand:
         """The register that holds a value in one of its halves, or the value's place in memory."""
         cell = value.cell
         if cell.register >= 0 or cell.place is None:
-            return self._name(cell.register)
+            return self._name(cell.register, 2)
         base, at = cell.place
-        return base, at + value.half
+        return base, at + value.half, 1
 
     def _away(self, cells: Iterable[_Cell]) -> list[_Cell]:
         """Those that are not in registers, the ones needed soonest first; second halves of registers are made ones."""
@@ -338,7 +377,7 @@ class Function:
         unit, args, made = operation.unit, operation.args, operation.made
         cells = [v.cell for v in args]
         self.pinned = {c for one in cells for c in (one, one.pair) if c is not None}
-        kind = "pd" if isinstance(unit, Pair) else "sd"
+        kind = "pd" if isinstance(unit, Pair) or self.lanes > 1 else "sd"
         if made is None:
             self._keep(unit, saves)
             self._read(k, cells)
@@ -364,23 +403,22 @@ class Function:
 
     def _three(self, k: int, unit: Step | Pair, args: Sequence[_Value], made: _Cell, kind: str) -> None:
         """Sums, products and quotients."""
-        op, (a, b) = unit.op, args
+        op, (a, b), size = unit.op, args, made.size
         cells = a.cell, b.cell
+        away = self._away(cells)
         if op in ("add", "sub"):
             signs = [a.sign, b.sign if op == "add" else -b.sign]
             if signs == [-1, -1]:
                 # The negative of the sum of both would be another zero where that vanishes.
-                self._away(cells)
-                source = self._load(a.cell)
+                self._load(a.cell)
                 target = self._take(made)
-                self._turn(source, target, -1, -1)
-                self._ins(f"vsub{kind}", self._operand(b.cell), target, target)
+                self._turn(self._name(a.cell.register, size), target, size, -1, -1)
+                self._ins(f"vsub{kind}", self._operand(b.cell, size), target, target)
                 self._read(k, cells)
                 return
             if signs[0] < 0:
                 a, b = b, a
             op = "add" if signs == [1, 1] else "sub"
-        away = self._away((a.cell, b.cell))
         if op in ("sub", "div"):
             if a.cell in away:
                 self._load(a.cell)
@@ -388,15 +426,16 @@ class Function:
             self._load(away[0])
         if a.cell.register < 0:
             a, b = b, a
-        one, two = self._name(a.cell.register), self._operand(b.cell)
+        one, two = self._name(a.cell.register, size), self._operand(b.cell, size)
         self._read(k, cells)
         self._ins(f"{_THREE[op]}{kind}", two, one, self._take(made))
 
     def _sqrt(self, k: int, a: _Value, made: _Cell, kind: str) -> None:
-        source = self._load(a.cell)
+        self._load(a.cell)
+        source = self._name(a.cell.register, made.size)
         if a.sign < 0:
             target = self._take(made)
-            self._turn(source, target, -1, -1)
+            self._turn(source, target, made.size, -1, -1)
             source = target
             self._read(k, [a.cell])
         else:
@@ -409,7 +448,7 @@ class Function:
 
         One operand may be read from memory.
         """
-        signs = _FUSED[unit.op]
+        signs, size = _FUSED[unit.op], made.size
         a, b, c = (v.cell for v in args)
         one, two, three = (v.sign * s for v, s in zip(args, signs, strict=True))
         name = _FORMS[one * two, three]
@@ -421,77 +460,80 @@ class Function:
             a, b = b, a
         last = [x for x in cells if x.register >= 0 and x.uses == [k]]
         if c in last:
-            target, order, others = c, "231", (self._operand(b), self._name(a.register))
+            target, order, others = c, "231", (b, a)
         elif a in last and b.register >= 0:
-            target, order, others = a, "213", (self._operand(c), self._name(b.register))
+            target, order, others = a, "213", (c, b)
         elif b in last:
-            target, order, others = b, "213", (self._operand(c), self._name(a.register))
+            target, order, others = b, "213", (c, a)
         elif a in last and c.register >= 0:
-            target, order, others = a, "132", (self._operand(b), self._name(c.register))
+            target, order, others = a, "132", (b, c)
         else:
             copy = self._take(made)
             if c.register >= 0:
-                self._ins("vmovapd", self._name(c.register), copy)
+                self._ins("vmovapd", self._name(c.register, size), copy)
             else:
-                assert c.place is not None
-                self._ins("vmovupd" if c.size == 2 else "vmovsd", c.place, copy)
-            self._ins(f"{name}231{kind}", self._operand(b), self._name(a.register), copy)
+                self._move(c, copy)
+            self._ins(f"{name}231{kind}", self._operand(b, size), self._name(a.register, size), copy)
             self._read(k, cells)
             return
         register = target.register
+        operands = [self._operand(x, size) for x in others]
         self._read(k, cells)
         self.idle.remove(register)
         heapq.heapify(self.idle)
         self.held[register] = made
         made.register = register
-        self._ins(f"{name}{order}{kind}", *others, self._name(register))
+        self._ins(f"{name}{order}{kind}", *operands, self._name(register, size))
 
     def _pack(self, k: int, args: Sequence[_Value], made: _Cell) -> None:
         """Two values in a register."""
         a, b = args
         one, two = self._found(a), self._found(b)
         target = self._take(made)
-        if a.cell is b.cell and a.half == b.half:
-            self._spread(one, a.half, target)
-        elif a.cell is b.cell and a.half < b.half and isinstance(one, str):
-            if a.sign == b.sign == 1:
-                self._ins("vmovapd", one, target)
-            self._turn(one, target, a.sign, b.sign)
+        signs = a.sign, b.sign
+        if a.cell is b.cell and a.half < b.half and isinstance(one, str) and signs != (1, 1):
+            self._turn(one, target, 2, *signs)
             self._read(k, [a.cell])
             return
-        elif isinstance(two, str):
+        if isinstance(one, str) and isinstance(two, str):
+            self._join(one, a.half, two, b.half, target)
+        elif one == two:
+            self._ins("vmovddup" if self.lanes == 1 else "vbroadcastf64x4", one, target)
+        elif not isinstance(one, str) and two == (one[0], one[1] + 1, 1):
+            self._ins("vmovupd", (one[0], one[1], 2), target)
+        else:
             half = a.half
             if not isinstance(one, str):
-                self._ins("vmovsd", one, target)
+                low = self._name(made.register, 1)
+                self._ins("vmovsd" if self.lanes == 1 else "vmovupd", one, low)
                 one, half = target, 0
-            self._ins("vshufpd", f"${half + 2 * b.half}", two, one, target)
-        elif not isinstance(one, str) and two == (one[0], one[1] + 1):
-            self._ins("vmovupd", one, target)
-        else:
-            if not isinstance(one, str):
-                self._ins("vmovsd", one, target)
-                one = target
-            elif a.half:
-                self._spread(one, 1, target)
-                one = target
-            self._ins("vmovhpd", two, one, target)
-        self._turn(target, target, a.sign, b.sign)
+            if isinstance(two, str):
+                self._join(one, half, two, b.half, target)
+            else:
+                if half:
+                    self._join(one, 1, one, 1, target)
+                    one = target
+                first = () if self.lanes == 1 else ("$1",)
+                self._ins("vmovhpd" if self.lanes == 1 else "vinsertf64x4", *first, two, one, target)
+        self._turn(target, target, 2, *signs)
         self._read(k, [a.cell, b.cell])
 
-    def _spread(self, source: str | _Place, half: int, target: str) -> None:
-        """One value in both halves."""
-        if isinstance(source, str):
-            self._ins("vunpckhpd" if half else "vunpcklpd", source, source, target)
+    def _join(self, one: str, half: int, two: str, other: int, target: str) -> None:
+        """A half of one register, and beside it one of another."""
+        if self.lanes == 1:
+            self._ins("vshufpd", f"${half + 2 * other}", two, one, target)
         else:
-            self._ins("vmovddup", source, target)
+            # By quarters.
+            quarters = (2 * half, 2 * half + 1, 2 * other, 2 * other + 1)
+            self._ins("vshuff64x2", f"${sum(q << 2 * n for n, q in enumerate(quarters))}", two, one, target)
 
-    def _turn(self, source: str, target: str, first: int, second: int) -> None:
-        """Change the signs of both halves."""
+    def _turn(self, source: str, target: str, size: int, first: int, second: int) -> None:
+        """Change the signs of halves."""
         if first > 0 and second > 0:
             return
         mask = self._known(*(constant(0.0 if sign > 0 else -0.0) for sign in (first, second)))
         assert mask.home is not None
-        self._ins("vxorpd", mask.home, source, target)
+        self._ins("vxorpd", (*mask.home, size), source, target)
 
     def _keep(self, unit: Step | Pair, saves: Mapping[int, int]) -> None:
         """Store what a step made where outputs and other pieces are to find it."""
@@ -506,10 +548,11 @@ class Function:
             if not places:
                 continue
             value = self.values[o]
-            source = self._load(value.cell)
+            self._load(value.cell)
             if value.sign < 0:
-                turned = _Cell(2)
-                self._turn(source, self._take(turned), -1, -1)
+                size = value.cell.size
+                turned = _Cell(size)
+                self._turn(self._name(value.cell.register, size), self._take(turned), size, -1, -1)
                 register = turned.register
                 self._drop(turned)
             else:
