@@ -22,7 +22,7 @@ from bellcrank.program.trace import TRUTH_OPS, Expr
 from bellcrank.program.x86 import written
 
 STEPS_A_PIECE = 200
-"""Steps in one machine function. Shorter ones keep values in registers better and compile faster: the car takes 440 ns
+"""Steps in one function of LLVM's. Shorter ones keep values in registers better and compile faster: the car takes 440 ns
 with 180 or 200, 490 with 220 to 320, 520 and more with 400 and above or 130 and below."""
 
 FEWEST = 32
