@@ -22,8 +22,8 @@ from bellcrank.program.trace import TRUTH_OPS, Expr
 from bellcrank.program.x86 import written
 
 STEPS_A_PIECE = 200
-"""Steps in one function of LLVM's. Shorter ones keep values in registers better and compile faster: the car takes 440 ns
-with 180 or 200, 490 with 220 to 320, 520 and more with 400 and above or 130 and below."""
+"""Steps in one function of LLVM's. Shorter ones keep values in registers better and compile faster: the car takes
+440 ns with 180 or 200, 490 with 220 to 320, 520 and more with 400 and above or 130 and below."""
 
 FEWEST = 32
 """Native steps in a piece of their own: with fewer, as there are registers, more values cross its ends than within."""
