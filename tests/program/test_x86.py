@@ -102,8 +102,8 @@ def test_bits_are_those_of_llvm(program):
     rng = np.random.default_rng(3)
     rows = np.vstack([rng.normal(size=(6, 9)), np.zeros(9), -np.zeros(9), rng.integers(-1, 2, (8, 9))])
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
-        expected = evaluated(with_registers(patch, 0, program), program, rows)
         for count, lanes in CASES:
+            expected = evaluated(with_registers(patch, 0, program, LIMIT, lanes), program, rows, lanes)
             found = evaluated(with_registers(patch, count, program, LIMIT, lanes), program, rows, lanes)
             np.testing.assert_array_equal(found, expected)
             number = ~np.isnan(expected)
