@@ -18,7 +18,7 @@ def problem(seed: int, contacts: int, nodes: int, friction: float = 0.6, spread:
     for k in range(nodes):
         root = rng.normal(size=(SIZE, SIZE))
         masses.append((root @ root.T + np.eye(SIZE)) * 10.0 ** (spread * rng.integers(2)))
-        c.mass[SIZE * k : SIZE * (k + 1)] = masses[-1]
+        c.mass[SIZE * k : SIZE * (k + 1), :SIZE] = masses[-1]
     c.counts[cones.CONTACTS] = contacts
     for i in range(contacts):
         c.node[i] = rng.choice(nodes, 2, replace=False)
@@ -28,8 +28,8 @@ def problem(seed: int, contacts: int, nodes: int, friction: float = 0.6, spread:
         for side, node in enumerate(c.node[i]):
             if node >= 0:
                 own = slice(6 * i + 3 * side, 6 * i + 3 * side + 3)
-                c.rows[own] = rng.normal(size=(3, SIZE))
-                c.columns[own] = np.linalg.solve(masses[node], c.rows[own].T).T
+                c.rows[own, :SIZE] = rng.normal(size=(3, SIZE))
+                c.columns[own, :SIZE] = np.linalg.solve(masses[node], c.rows[own, :SIZE].T).T
                 W += c.rows[own] @ c.columns[own].T
         c.local[i] = (W + cones.SINGULAR * np.trace(W) * np.diag([0.0, 1.0, 1.0]))[np.triu_indices(3)]
     c.friction[:], c.free[:] = rng.uniform(0.0, friction, contacts), rng.normal(size=SIZE * nodes)
@@ -79,3 +79,40 @@ def test_islands_are_the_parts_that_contacts_join() -> None:
     count = int(c.counts[cones.ISLANDS])
     found = [c.order[c.begin[k] : c.begin[k + 1]].tolist() for k in range(count)]
     assert found == [[0, 3], [1], [2, 4]]
+
+
+def test_one_body_disturbed_in_a_crowd() -> None:
+    """The impulses solve the problem after a blow to one of many bodies: most contacts need no new state."""
+    for seed in range(4):
+        c = problem(seed, 90, 40)
+        cones.solve_problem(c, 1e-10)
+        quiet = c.p.copy()
+        struck = c.node[quiet[:, 0].argmax()].max()
+        c.free[SIZE * struck : SIZE * (struck + 1)] += np.random.default_rng(seed).normal(size=SIZE)
+        cones.solve_problem(c, 1e-10)
+        assert c.statistics[cones.RESIDUAL] < 1e-10
+        u = c.free.copy()
+        for i in range(90):
+            for side, node in enumerate(c.node[i]):
+                if node >= 0:
+                    own = slice(6 * i + 3 * side, 6 * i + 3 * side + 3)
+                    u[SIZE * node : SIZE * (node + 1)] += c.p[i] @ c.columns[own, :SIZE]
+        assert c.u == pytest.approx(u, abs=1e-9)
+        assert np.abs(c.p - quiet).max() > 1e-3
+
+
+def test_a_problem_has_the_same_bits_after_another_one() -> None:
+    fresh, used, other = problem(1, 60, 20), problem(1, 60, 20), problem(2, 60, 20)
+    cones.solve_problem(fresh, 1e-10)
+    for name in ("rows", "columns", "mass", "local", "friction", "free", "node"):
+        mine, its = getattr(used, name), getattr(other, name)
+        kept = mine.copy()
+        mine[:] = its
+        its[:] = kept
+    cones.solve_problem(used, 1e-10)
+    for name in ("rows", "columns", "mass", "local", "friction", "free", "node"):
+        getattr(used, name)[:] = getattr(other, name)
+    used.p[:] = 0.0
+    cones.solve_problem(used, 1e-10)
+    assert used.p.tobytes() == fresh.p.tobytes()
+    assert used.u.tobytes() == fresh.u.tobytes()

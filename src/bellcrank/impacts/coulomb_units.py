@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bellcrank.impacts.cones import local_impulse
+from bellcrank.impacts.cone_problem import local_impulse
 from bellcrank.impacts.sharing import COMPLIANT, ROUNDS
 from bellcrank.integrate.linear import factorise, solve
 from bellcrank.program.loops import Ints, Reals, Reals2, compiled, entry, reals

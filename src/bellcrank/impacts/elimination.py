@@ -16,10 +16,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bellcrank.program.loops import Ints, Ints2, Reals, compiled
+from bellcrank.program.loops import Ints, Ints2, Reals, compiled, reals
 
-ROOM = 4_000_000
-"""Numbers in all panels at most."""
+ROOM = 8_000_000
+"""Numbers in all panels at most, and in a copy of them."""
+LANES = 8
+"""Numbers in a vector register of 512 bits. Blocks have rows of whole registers, with zeros behind their columns: a
+loop over so many numbers is one instruction, where one over six is six or more."""
+
+SMALL = 0.1
+"""Pivot over the largest one of its column below which rows are exchanged: what is left grows by a tenth of its inverse
+at most, and the matrices of sticking contacts, which are symmetric and positive, keep their order."""
 
 _OUTSIDE, _WAITING = -2, -1
 """Positions of nodes that are not in the graph, and of those not eliminated yet."""
@@ -32,8 +39,10 @@ class Elimination(NamedTuple):
     node, chained. degree: Unknowns of the nodes joined to a node. seen: Stamp of the last list that holds a node.
     fronts: First entry of each front. front: Their nodes, by position. owner, chain: For each entry the position of the
     node whose front it is, and the next entry of the same node, from `elements` on. absorbed: 1 where a later front
-    holds all of a front. panels: First number of each panel in values: the block on the diagonal, then the rows and the
-    transposed columns of the front. width: Unknowns of each front. upper, lower: One row of products.
+    holds all of a front. late: Positive where a node is to be eliminated after all others. panels: First number of each
+    panel in values, and behind the last: the block on the diagonal, then the rows and the transposed columns of the
+    front, each padded to whole registers. width: Padded unknowns of each front. row, pivots: Room for a row, and the
+    rows exchanged.
     """
 
     order: Ints
@@ -50,14 +59,16 @@ class Elimination(NamedTuple):
     absorbed: Ints
     panels: Ints
     width: Ints
+    late: Ints
     values: Reals
-    upper: Reals
-    lower: Reals
+    row: Reals
+    pivots: Ints
 
 
 def elimination_of(first: NDArray[np.int64], joins: int) -> Elimination:
     """Room for a graph of nodes with the given first unknowns, and so many joins."""
     nodes, unknowns = len(first) - 1, int(first[-1])
+    longest = sum(padded(int(size)) for size in np.diff(first))
     entries = min(nodes * (nodes - 1) // 2, ROOM // 4)
 
     def whole(size: int) -> NDArray[np.int64]:
@@ -76,12 +87,19 @@ def elimination_of(first: NDArray[np.int64], joins: int) -> Elimination:
         whole(entries),
         whole(nodes),
         whole(nodes),
+        whole(nodes + 1),
         whole(nodes),
         whole(nodes),
-        np.zeros(min(unknowns * unknowns, ROOM)),
-        np.zeros(unknowns),
-        np.zeros(unknowns),
+        np.zeros(min(2 * longest * longest, ROOM)),
+        np.zeros(max(longest, LANES * int(np.diff(first).max(initial=1)))),
+        whole(unknowns),
     )
+
+
+@compiled
+def padded(size: int) -> int:
+    """The next multiple of the lanes."""
+    return (size + LANES - 1) // LANES * LANES
 
 
 @compiled
@@ -147,6 +165,9 @@ def count_degree(e: Elimination, first: Ints, joins: Ints2, node: int, stamp: in
                 total += see(e, first, e.front[k], stamp)
             before = entry
         entry = e.chain[entry]
+    if e.late[node] > 0:
+        # More than any degree.
+        total += len(e.row)
     e.degree[node] = total
 
 
@@ -225,20 +246,25 @@ def order_nodes(e: Elimination, first: Ints, joins: Ints2, listed: Ints, begin: 
         sort_front(e, position)
         size, width = size_of(first, e.order[position]), 0
         for k in range(e.fronts[position], e.fronts[position + 1]):
-            width += size_of(first, e.front[k])
+            width += padded(size_of(first, e.front[k]))
         e.panels[position], e.width[position] = total, width
-        total += size * (size + 2 * width)
-    if total > len(e.values):
+        total += size * (padded(size) + 2 * width)
+    e.panels[count] = total
+    if 2 * total > len(e.values):
         return -1
     return count
 
 
 @compiled
-def products(e: Elimination, first: Ints, count: int) -> float:
-    """Multiplications of one elimination."""
+def products(e: Elimination, first: Ints, begin: int, count: int, filled: bool) -> float:
+    """Multiplications of the elimination of some nodes; filled: With those by zeros that fill up registers."""
     total = 0.0
-    for position in range(count):
+    for position in range(begin, count):
         size, width = float(size_of(first, e.order[position])), float(e.width[position])
+        if not filled:
+            width = 0.0
+            for k in range(e.fronts[position], e.fronts[position + 1]):
+                width += float(size_of(first, e.front[k]))
         total += size * (size * size + 2.0 * size * width + width * width)
     return total
 
@@ -246,8 +272,7 @@ def products(e: Elimination, first: Ints, count: int) -> float:
 @compiled
 def clear(e: Elimination, first: Ints, count: int) -> None:
     """Make the matrix zero."""
-    size = size_of(first, e.order[count - 1])
-    for k in range(e.panels[count - 1] + size * size):
+    for k in range(e.panels[count]):
         e.values[k] = 0.0
 
 
@@ -273,11 +298,11 @@ def block_of(e: Elimination, first: Ints, a: int, b: int) -> tuple[int, int, int
     size, width = size_of(first, e.order[position]), e.width[position]
     at = e.panels[position]
     if a == b:
-        return at, size, 1
-    at += size * size
+        return at, padded(size), 1
+    at += size * padded(size)
     entry = e.fronts[position]
     while e.front[entry] != other:
-        at += size_of(first, e.front[entry])
+        at += padded(size_of(first, e.front[entry]))
         entry += 1
     if transposed:
         return at + size * width, 1, width
@@ -285,39 +310,90 @@ def block_of(e: Elimination, first: Ints, a: int, b: int) -> tuple[int, int, int
 
 
 @compiled
-def invert(e: Elimination, at: int, size: int) -> bool:
-    """Invert a block in place, by Gauss and Jordan's method with row pivots; False where it is singular."""
-    x, rows = e.values, e.upper
-    for k in range(size):
+def exchange(x: Reals, a: int, b: int, count: int) -> None:
+    """Exchange numbers from a on with those from b on."""
+    for k in range(count):
+        kept = x[a + k]
+        x[a + k] = x[b + k]
+        x[b + k] = kept
+
+
+@compiled
+def pivot_row(x: Reals, at: int, down: int, k: int, size: int) -> int:
+    """The row of the pivot: that of the diagonal, unless it is small beside another one."""
+    best = k
+    for i in range(k + 1, size):
+        if abs(x[at + i * down + k]) > abs(x[at + best * down + k]):
+            best = i
+    if abs(x[at + k * down + k]) >= SMALL * abs(x[at + best * down + k]):
         best = k
-        for i in range(k + 1, size):
-            if abs(x[at + i * size + k]) > abs(x[at + best * size + k]):
-                best = i
-        rows[k] = float(best)
-        pivot = x[at + best * size + k]
+    return best
+
+
+@compiled
+def decompose(e: Elimination, at: int, size: int, width: int, pivots: int) -> bool:
+    """Factor the block on the diagonal of a panel, and divide the rows by its lower, the columns by its upper factor.
+
+    The diagonal of the upper factor is stored inverted. False where the block is singular.
+    """
+    x, row, down = e.values, e.row, padded(size)
+    above = at + size * down
+    left = above + size * width
+    for k in range(size):
+        best = pivot_row(x, at, down, k, size)
+        e.pivots[pivots + k] = best
+        if best != k:
+            exchange(x, at + best * down, at + k * down, size)
+            exchange(x, above + best * width, above + k * width, width)
+        pivot = x[at + k * down + k]
         if not abs(pivot) > 0.0 or not math.isfinite(pivot):
             return False
-        for j in range(size):
-            swapped = x[at + best * size + j]
-            x[at + best * size + j] = x[at + k * size + j]
-            x[at + k * size + j] = swapped / pivot
-        x[at + k * size + k] = 1.0 / pivot
-        for i in range(size):
-            if i == k:
-                continue
-            factor = x[at + i * size + k]
-            x[at + i * size + k] = 0.0
-            for j in range(size):
-                x[at + i * size + j] -= factor * x[at + k * size + j]
-    for step in range(size):
-        k = size - 1 - step
-        best = int(rows[k])
-        if best != k:
-            for i in range(size):
-                swapped = x[at + i * size + k]
-                x[at + i * size + k] = x[at + i * size + best]
-                x[at + i * size + best] = swapped
+        share = 1.0 / pivot
+        x[at + k * down + k] = share
+        if k + 1 < size:
+            for j in range(down):
+                row[j] = x[at + k * down + j]
+            for j in range(k + 1):
+                row[j] = 0.0
+            for i in range(k + 1, size):
+                factor = share * x[at + i * down + k]
+                x[at + i * down + k] = factor
+                subtract_row(x, at + i * down, row, factor, down)
+            for j in range(width):
+                row[j] = x[above + k * width + j]
+            for i in range(k + 1, size):
+                subtract_row(x, above + i * width, row, x[at + i * down + k], width)
+        for j in range(width):
+            row[j] = share * x[left + k * width + j]
+            x[left + k * width + j] = row[j]
+        for i in range(k + 1, size):
+            subtract_row(x, left + i * width, row, x[at + k * down + i], width)
     return True
+
+
+@compiled
+def subtract_row(x: Reals, to: int, row: Reals, factor: float, count: int) -> None:
+    """Take a multiple of a row, of whole registers, from another array."""
+    for b in range(0, count, LANES):
+        for k in range(LANES):
+            x[to + b + k] -= factor * row[b + k]
+
+
+@compiled
+def subtract_product(
+    x: Reals, to: int, down: int, rows: int, left: int, right: int, width: int, size: int, columns: int
+) -> None:
+    """Take A^T B from a block; A and B have so many rows of the same width, from left and right on."""
+    for a in range(rows):
+        for b in range(0, columns, LANES):
+            total = reals(LANES)
+            for m in range(size):
+                factor, at = x[left + m * width + a], right + m * width + b
+                for k in range(LANES):
+                    total[k] += factor * x[at + k]
+            at = to + a * down + b
+            for k in range(LANES):
+                x[at + k] -= total[k]
 
 
 @compiled
@@ -326,96 +402,111 @@ def subtract(e: Elimination, first: Ints, position: int, entry: int, shift: int)
 
     entry, shift: Of the node in the front, and its first column there.
     """
-    x, upper, lower = e.values, e.upper, e.lower
-    size, width = size_of(first, e.order[position]), e.width[position]
-    inverse = e.panels[position]
-    rows = inverse + size * size + shift
+    x, size, width = e.values, size_of(first, e.order[position]), e.width[position]
+    rows = e.panels[position] + size * padded(size)
     columns = rows + size * width
     node = e.front[entry]
     target, own = e.position[node], size_of(first, node)
-    diagonal, wide = e.panels[target], e.width[target]
-    left = width - shift
-    for a in range(own):
-        for b in range(left):
-            upper[b] = 0.0
-            lower[b] = 0.0
-        for m in range(size):
-            f, g = 0.0, 0.0
-            for n in range(size):
-                f += x[columns + n * width + a] * x[inverse + n * size + m]
-                g += x[inverse + m * size + n] * x[rows + n * width + a]
-            for b in range(left):
-                upper[b] += f * x[rows + m * width + b]
-                lower[b] += g * x[columns + m * width + b]
-        for b in range(own):
-            x[diagonal + a * own + b] -= upper[b]
-        to = diagonal + own * own + a * wide
-        beyond = own * wide
-        at, mine = own, e.fronts[target]
-        for k in range(entry + 1, e.fronts[position + 1]):
-            other = e.front[k]
-            count = size_of(first, other)
-            while e.front[mine] != other:
-                to += size_of(first, e.front[mine])
-                mine += 1
-            for b in range(count):
-                x[to + b] -= upper[at + b]
-                x[to + beyond + b] -= lower[at + b]
-            at += count
+    wide = e.width[target]
+    to = e.panels[target]
+    subtract_product(x, to, padded(own), own, columns + shift, rows + shift, width, size, padded(own))
+    to += own * padded(own)
+    beyond, at, mine = own * wide, shift + padded(own), e.fronts[target]
+    for k in range(entry + 1, e.fronts[position + 1]):
+        other = e.front[k]
+        count = padded(size_of(first, other))
+        while e.front[mine] != other:
+            to += padded(size_of(first, e.front[mine]))
+            mine += 1
+        subtract_product(x, to, wide, own, columns + shift, rows + at, width, size, count)
+        subtract_product(x, to + beyond, wide, own, rows + shift, columns + at, width, size, count)
+        at += count
 
 
 @compiled
-def factorise(e: Elimination, first: Ints, count: int) -> bool:
-    """Eliminate all nodes; False where a block on the diagonal is singular."""
-    for position in range(count):
-        if not invert(e, e.panels[position], size_of(first, e.order[position])):
+def factorise(e: Elimination, first: Ints, begin: int, end: int) -> bool:
+    """Eliminate nodes in their order; False where a block on the diagonal is singular."""
+    for position in range(begin, end):
+        at, size = e.panels[position], size_of(first, e.order[position])
+        if not decompose(e, at, size, e.width[position], first[e.order[position]]):
             return False
         shift = 0
         for entry in range(e.fronts[position], e.fronts[position + 1]):
             subtract(e, first, position, entry, shift)
-            shift += size_of(first, e.front[entry])
+            shift += padded(size_of(first, e.front[entry]))
     return True
 
 
 @compiled
-def substitute(e: Elimination, first: Ints, count: int, x: Reals) -> bool:
-    """Solve for the unknowns from the right-hand side in x, which are numbered like those of the nodes."""
-    values, part = e.values, e.upper
-    for position in range(count):
+def reduce(e: Elimination, first: Ints, begin: int, end: int, x: Reals) -> None:
+    """Take eliminated nodes out of the right-hand side, which is numbered like the unknowns of the nodes."""
+    values, part = e.values, e.row
+    for position in range(begin, end):
         node = e.order[position]
         size, width, inverse = size_of(first, node), e.width[position], e.panels[position]
+        down, at = padded(size), first[node]
         for a in range(size):
-            part[a] = 0.0
-            for b in range(size):
-                part[a] += values[inverse + a * size + b] * x[first[node] + b]
-        column = inverse + size * size + size * width
+            best = at + e.pivots[at + a]
+            kept = x[best]
+            x[best] = x[at + a]
+            x[at + a] = kept
+        for a in range(size):
+            total = x[at + a]
+            for b in range(a):
+                total -= values[inverse + a * down + b] * x[at + b]
+            x[at + a] = total
+            part[a] = total
+        column = inverse + size * down + size * width
         for entry in range(e.fronts[position], e.fronts[position + 1]):
             other = e.front[entry]
             for b in range(size_of(first, other)):
+                total = 0.0
                 for a in range(size):
-                    x[first[other] + b] -= values[column + a * width] * part[a]
-                column += 1
-    for step in range(count):
-        position = count - 1 - step
+                    total += values[column + b + a * width] * part[a]
+                x[first[other] + b] -= total
+            column += padded(size_of(first, other))
+
+
+@compiled
+def substitute(e: Elimination, first: Ints, begin: int, end: int, x: Reals) -> bool:
+    """The unknowns of eliminated nodes from those of the later ones and what `reduce` left."""
+    values = e.values
+    for step in range(end - begin):
+        position = end - 1 - step
         node = e.order[position]
-        size, width, inverse = size_of(first, node), e.width[position], e.panels[position]
-        column = inverse + size * size
-        for a in range(size):
-            part[a] = x[first[node] + a]
+        size, width = size_of(first, node), e.width[position]
+        column = e.panels[position] + size * padded(size)
         for entry in range(e.fronts[position], e.fronts[position + 1]):
             other = e.front[entry]
-            for b in range(size_of(first, other)):
-                for a in range(size):
-                    part[a] -= values[column + a * width] * x[first[other] + b]
-                column += 1
-        for a in range(size):
-            total = 0.0
-            for b in range(size):
-                total += values[inverse + a * size + b] * part[b]
+            for a in range(size):
+                total = 0.0
+                for b in range(size_of(first, other)):
+                    total += values[column + a * width + b] * x[first[other] + b]
+                x[first[node] + a] -= total
+            column += padded(size_of(first, other))
+        for back in range(size):
+            a = size - 1 - back
+            row = e.panels[position] + a * padded(size)
+            total = x[first[node] + a]
+            for b in range(a + 1, size):
+                total -= values[row + b] * x[first[node] + b]
+            total *= values[row + a]
             x[first[node] + a] = total
             if not math.isfinite(total):
                 return False
     return True
 
 
-__all__ = ["Elimination", "block_of", "clear", "elimination_of", "factorise", "order_nodes", "substitute"]
+__all__ = [
+    "LANES",
+    "Elimination",
+    "block_of",
+    "clear",
+    "elimination_of",
+    "factorise",
+    "order_nodes",
+    "padded",
+    "products",
+    "reduce",
+    "substitute",
+]

@@ -34,6 +34,7 @@ from bellcrank.impacts.cones import (
     velocity,
 )
 from bellcrank.impacts.cones import ITERATIONS as SOLVER_ITERATIONS
+from bellcrank.impacts.elimination import padded
 from bellcrank.impacts.meeting import POSE, SPOT, TWIST
 from bellcrank.impacts.patches import MOVED, WITHIN
 from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, Records, call, call_at, compiled, entry
@@ -612,7 +613,7 @@ def assemble(s: Scene, directions: int) -> None:
             node = c.node[i, side]
             if node >= 0:
                 for k in range(directions):
-                    for m in range(c.first[node + 1] - c.first[node]):
+                    for m in range(padded(c.first[node + 1] - c.first[node])):
                         c.rows[6 * i + 3 * side + k, m] = 0.0
         for k in range(directions):
             c.drift[i, k] = 0.0
