@@ -95,7 +95,7 @@ def alike(draw):
     return Program.of([*middle, *sides[0], *sides[1]], [*center[-3:], *left[-3:], *right[-3:], center[0]])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(program=alike())
 def test_bits_are_those_of_llvm(program):
     """Also where a zero has a sign, with the registers of an older processor, and for several states at once."""
