@@ -18,7 +18,7 @@ from bellcrank.program.llvm import emit
 from bellcrank.program.program import Program
 from bellcrank.verify.full_car import full_car_system
 
-pytestmark = pytest.mark.skipif(x86.registers() == 0, reason="another processor than x86-64 with FMA")
+pytestmark = pytest.mark.skipif(x86.registers() == 0, reason="not Linux on x86-64 with FMA")
 
 HERE = x86.registers()
 CASES = [(16, 1)] + ([(32, 1), (32, 4), (32, 8)] if HERE == 32 else [])

@@ -24,7 +24,7 @@ from bellcrank.program.subprogram import Subprogram
 LEVEL = 1
 """Effort of LLVM's code generator. Level 0 gives the same bits by code that takes 1.2 to 1.5 times as long, a fifth of
 the time after: it pays for fewer than 100,000 evaluations, and BELLCRANK_EFFORT=0 asks for it. Levels 2 and 3 give the
-code of level 1 later. On x86-64 little is left to it of long programs, and no level matters."""
+code of level 1 later. On Linux with x86-64 little is left to it of long programs, and no level matters."""
 LARGE = 300_000
 """Programs of more operations than this are compiled with the least effort, to bound the wait."""
 

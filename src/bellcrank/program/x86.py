@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import heapq
 import platform
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -43,8 +44,11 @@ _Operand = str | tuple[str, int, int]
 
 @functools.cache
 def registers() -> int:
-    """How many registers there are for such code: none on processors of other kinds."""
-    if platform.machine().lower() not in ("x86_64", "amd64"):
+    """How many registers there are for such code: none on processors of other kinds, nor elsewhere than on Linux.
+
+    The assemblers of Windows and macOS take the same text, but nobody has run it there yet.
+    """
+    if sys.platform != "linux" or platform.machine().lower() not in ("x86_64", "amd64"):
         return 0
     features = set(jit.features().split(","))
     if not {"+avx", "+fma"} <= features:
