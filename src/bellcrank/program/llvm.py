@@ -113,7 +113,7 @@ class _Module(StepWriter):
         self.x = "ptr noalias %x" if remembers else "ptr noalias readonly %x"
         self.copies = lanes > 1 and target is None
         self.reserved = 0
-        """Doubles of the workspace for native pieces."""
+        """Slots of the workspace in which native pieces keep values that lose their registers."""
         self.outputs: dict[int, list[int]] = {}
         for k, o in enumerate(plan.outputs):
             if type(o) is int:
