@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -40,6 +41,12 @@ def pytest_configure(config: pytest.Config) -> None:
     # One thread of linear algebra a worker: more wait for each other, and matrices here are small.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+
+
+def pytest_collection_finish() -> None:
+    """Have Python look for reference cycles among the objects of the tests alone, and less often: there is memory."""
+    gc.freeze()
+    gc.set_threshold(1_000_000, 5, 5)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
