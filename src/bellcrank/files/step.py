@@ -31,6 +31,8 @@ from bellcrank.model.bodies import GROUND
 
 Array = NDArray[np.float64]
 
+BEGUN = re.compile(rb"ISO-10303-21|STEP;", re.IGNORECASE)
+"""What a STEP file begins with, today and long ago: without it no process has to be started."""
 LARGEST = 500_000_000
 """Bytes of a file at most: assemblies of thousands of parts."""
 SECONDS = 60.0
@@ -244,9 +246,12 @@ def load_step(path: str | PathLike[str], deflection: float = DEFLECTION) -> Asse
     if size > LARGEST:
         raise ModelError(f"{file.name}: larger than {LARGEST // 10**6} MB; export fewer parts at a time")
     try:
+        text = read_regular(file, LARGEST)
+        if not BEGUN.search(text):
+            raise ValueError("it is damaged, or no STEP file")
         found = confined(
             "bellcrank.files.step_reader:packed",
-            f"{deflection!r}\n".encode() + read_regular(file, LARGEST),
+            f"{deflection!r}\n".encode() + text,
             SECONDS + size / BYTES_PER_SECOND,
             MEMORY + EXPANSION * size,
         )
