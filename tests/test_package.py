@@ -80,7 +80,8 @@ def test_missing_packages_are_named_with_an_extra_that_brings_them() -> None:
     ]
     found = 0
     for path in (root / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "needed(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "needed":
                 package, extra = (ast.literal_eval(a) for a in node.args[2:])
                 brought = " ".join(extras[extra]).lower().replace("distributed", "dask")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ from bellcrank.model.parameters import value
 from bellcrank.program.derive import jvp_program
 from bellcrank.program.evaluate import evaluate
 from bellcrank.program.graph import Graph
-from bellcrank.program.kernel import compile_program
+from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
@@ -38,9 +38,42 @@ WORN = 20.0
 """Moves of dependent coordinates, for unit moves of the independent ones, that call for another partition."""
 
 
+INTERPRETED = 20
+"""Evaluations of a program in NumPy that take as long as compiling it does, whatever its length."""
+
 Evaluation: TypeAlias = Callable[[Array], Array]
 """Outputs of a program at inputs, or at columns of inputs."""
-STATICS: Table[Partition, tuple[Program, Evaluation, Evaluation]] = Table("static forces")
+
+
+class Evaluated:
+    """A program that is compiled where one search evaluates it more often than :data:`INTERPRETED` times."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """Its machine code."""
+        return compile_program(self.program)
+
+    def search(self, interpreted: int) -> Evaluation:
+        """The evaluation of one search, which counts its own: its bits do not ask what was evaluated before.
+
+        interpreted: How many times it is evaluated in NumPy first.
+        """
+        count = 0
+
+        def outputs(x: Array) -> Array:
+            nonlocal count
+            count += 1
+            if count <= interpreted:
+                return evaluate(self.program, x)
+            return self.kernel(x) if x.ndim == 1 else self.kernel.many(x.T).T
+
+        return outputs
+
+
+STATICS: Table[Partition, tuple[Program, Evaluated, Evaluated]] = Table("static forces")
 SWEPT: Table[str, bool] = Table("sweeps of equilibria")
 
 
@@ -50,15 +83,8 @@ def swept(mechanism: Mechanism) -> None:
     mechanism.compiled.table(SWEPT)["swept"] = True
 
 
-def _with_tangent(program: Program, compiled: bool) -> tuple[Program, Evaluation, Evaluation]:
-    return program, _evaluation(program, compiled), _evaluation(jvp_program(program), compiled)
-
-
-def _evaluation(program: Program, compiled: bool) -> Evaluation:
-    if not compiled:
-        return partial(evaluate, program)
-    kernel = compile_program(program)
-    return lambda x: kernel(x) if x.ndim == 1 else kernel.many(x.T).T
+def _with_tangent(program: Program) -> tuple[Program, Evaluated, Evaluated]:
+    return program, Evaluated(program), Evaluated(jvp_program(program))
 
 
 class Statics:
@@ -99,13 +125,13 @@ class Statics:
         turning = is_turning(self.mechanism.linkage)[independent]
         self.units = np.where(turning, 1.0, self.length)
         made = self.mechanism.compiled
-        self.program, self._forces, self._tangent = made.once(
+        self.program, forces, tangent = made.once(
             STATICS,
             self.partition,
-            lambda: _with_tangent(
-                static_forces(self.mechanism, self.partition), "swept" in made.table(SWEPT)
-            ),
+            lambda: _with_tangent(static_forces(self.mechanism, self.partition)),
         )
+        interpreted = 0 if "swept" in made.table(SWEPT) else INTERPRETED
+        self._forces, self._tangent = forces.search(interpreted), tangent.search(interpreted)
         states = RestingStates(self.mechanism, self.partition, self.t)
         self.states = states if states.places else None
 

@@ -6,10 +6,11 @@ Exit status: 0 where all went well, 1 for a run or a verification that failed, 2
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -81,6 +82,12 @@ def bellcrank(
         typer.echo(context.get_help())
 
 
+@functools.cache
+def _command() -> Any:
+    """All commands as they are parsed, made once: the types of their arguments are looked up one by one."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """The entry point. An error is printed as one sentence, not as a traceback."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -95,7 +102,7 @@ def main(arguments: list[str] | None = None) -> None:
                 # NumPy's warnings of overflow name lines of this package; the error that follows is printed below.
                 warnings.simplefilter("ignore", RuntimeWarning)
             words = [word for word in given if word != "--debug"]
-            status = app(words, standalone_mode=False, prog_name="bellcrank")
+            status = _command()(words, standalone_mode=False, prog_name="bellcrank")
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read has read enough, as `head` does.

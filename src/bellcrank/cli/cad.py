@@ -58,12 +58,15 @@ def cad(
     from bellcrank.cli import inputs
     from bellcrank.errors import ModelError
     from bellcrank.files import dumps
-    from bellcrank.files.step import load_step
+    from bellcrank.files.step import density_of, load_step
 
     target = None if out is None else inputs.writable(out, (".yaml", ".yml"))
     if target is not None and target.exists() and not force:
         raise ModelError(f"{out} is there already; --force replaces it")
     usual, own = _densities(density or ())
+    # Words that are no material are told before a file is read, which may take minutes.
+    for value in (*own.values(), *(() if usual is None else (usual,))):
+        density_of(value)
     assembly = load_step(file, deflection)
     known = _known(assembly, usual, own)
     if target is not None:

@@ -31,6 +31,8 @@ from bellcrank.model.bodies import GROUND
 
 Array = NDArray[np.float64]
 
+BEGUN = re.compile(rb"ISO-10303-21|STEP;", re.IGNORECASE)
+"""What a STEP file begins with, today and long ago: without it no process has to be started."""
 LARGEST = 500_000_000
 """Bytes of a file at most: assemblies of thousands of parts."""
 SECONDS = 60.0
@@ -126,10 +128,10 @@ class Assembly:
         self, density: float | str | None = None, of: Mapping[str, float | str] | None = None
     ) -> dict[str, float]:
         """Density of every part [kg/m^3]: its own of `of`, that of the file, then `density`; or a material's name."""
-        own = {name: _density(value) for name, value in (of or {}).items()}
+        own = {name: density_of(value) for name, value in (of or {}).items()}
         for name in own:
             self.part(name)
-        usual = None if density is None else _density(density)
+        usual = None if density is None else density_of(density)
         found = {}
         for part in self.parts:
             value = own.get(part.name) or part.density or usual
@@ -161,11 +163,11 @@ class Assembly:
         that a model file can name them; without one the system holds the triangles itself.
         """
         system = System(self.name)
-        density_of = self.densities(density, of)
+        densities = self.densities(density, of)
         fixed = self.part(ground).name if ground is not None else self.parts[0].name
         meshes = self._meshes(None if folder is None else Path(folder))
         for part in self.parts:
-            rho = density_of[part.name]
+            rho = densities[part.name]
             body = system.body(
                 part.name,
                 mass=rho * part.volume,
@@ -244,9 +246,12 @@ def load_step(path: str | PathLike[str], deflection: float = DEFLECTION) -> Asse
     if size > LARGEST:
         raise ModelError(f"{file.name}: larger than {LARGEST // 10**6} MB; export fewer parts at a time")
     try:
+        text = read_regular(file, LARGEST)
+        if not BEGUN.search(text):
+            raise ValueError("it is damaged, or no STEP file")
         found = confined(
             "bellcrank.files.step_reader:packed",
-            f"{deflection!r}\n".encode() + read_regular(file, LARGEST),
+            f"{deflection!r}\n".encode() + text,
             SECONDS + size / BYTES_PER_SECOND,
             MEMORY + EXPANSION * size,
         )
@@ -340,7 +345,8 @@ def _name(given: str, used: set[str]) -> str:
     return new
 
 
-def _density(value: float | str) -> float:
+def density_of(value: float | str) -> float:
+    """A density [kg/m^3], or that of a material by its name."""
     if isinstance(value, str):
         if value.lower() not in DENSITIES:
             raise unknown_name("material", value, DENSITIES)
@@ -362,4 +368,4 @@ def _stl(corners: Array) -> bytes:
     return b"bellcrank".ljust(80) + len(corners).to_bytes(4, "little") + rows.tobytes()
 
 
-__all__ = ["DENSITIES", "Assembly", "Part", "load_step"]
+__all__ = ["DENSITIES", "Assembly", "Part", "density_of", "load_step"]

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from bellcrank.program.kernel import Kernel, compile_program
 from bellcrank.program.made import Table
 from bellcrank.program.program import Program
 from bellcrank.program.trace import Scalar
-from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched, measuring, watch_program
+from bellcrank.run.events import ClosingRate, Event, StateEvent, Watched, watch_program
 
 if TYPE_CHECKING:
     from bellcrank.mechanism import Mechanism, State
@@ -57,7 +57,6 @@ BESIDE = 1e-5
 SAME = 1e-9
 """Relative error of a time of sinking; derivatives of the speed are taken by differences of it."""
 
-MEASURING: Table[tuple[str, ...], Callable[[State, Array], dict[str, Any]]] = Table("measuring contacts")
 TOUCH_EVENTS: Table[None, list[Event]] = Table("touch events")
 WATCHING: Table[Partition, Kernel] = Table("touch events as a run begins")
 ARRIVING: Table[tuple[str, Partition], Kernel] = Table("contacts that overlap as a run begins")
@@ -96,11 +95,11 @@ def begun(mechanism: Mechanism) -> Mechanism:
 
 def starting_gaps(mechanism: Mechanism) -> dict[str, float]:
     """The gaps of continuous contacts at the start [m], negative where bodies overlap."""
-    names = {force.name: f"{force.name}.gap" for force in continuous(mechanism)}
-    if not names:
+    forces = continuous(mechanism)
+    if not forces:
         return {}
-    here = _measuring(mechanism, [*names.values()])(mechanism.start, np.array(mechanism.parameter_values))
-    return {name: float(here[gap]) for name, gap in names.items()}
+    here = _watching(mechanism)(mechanism.start, np.array(mechanism.parameter_values))
+    return {force.name: here[f"{force.name}: touch"] for force in forces}
 
 
 def starting_speed(mechanism: Mechanism, force: ContactForce, state: State, p: Array) -> float:
@@ -257,11 +256,6 @@ def _note_deep(mechanism: Mechanism, depths: Mapping[str, float]) -> None:
             ContactNote,
             stacklevel=5,
         )
-
-
-def _measuring(mechanism: Mechanism, names: list[str]) -> Callable[[State, Array], dict[str, Any]]:
-    """A function that measures quantities, traced once for all runs of a mechanism."""
-    return mechanism.compiled.once(MEASURING, tuple(names), lambda: measuring(mechanism, names))
 
 
 def touch_events(mechanism: Mechanism) -> list[Event]:

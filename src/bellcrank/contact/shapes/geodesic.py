@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bellcrank.contact.triangles import Triangles
 
@@ -34,25 +33,26 @@ def geodesic(spacing: float) -> Triangles:
     """The unit sphere with edges of at most `spacing`."""
     start = _icosahedron()
     n = max(1, math.ceil(STRETCH * EDGE / spacing)) if spacing < EDGE else 1
-    steps = [(i, j) for i in range(n + 1) for j in range(n + 1 - i)]
-    up = [((i, j), (i + 1, j), (i, j + 1)) for i, j in steps if i + j < n]
-    down = [((i + 1, j), (i + 1, j + 1), (i, j + 1)) for i, j in steps if i + j < n - 1]
-    places: dict[frozenset[tuple[int, int]], int] = {}
-    points: list[NDArray[np.float64]] = []
-    faces: list[list[int]] = []
-    for corners in start.faces:
-        own = {}
-        for i, j in steps:
-            shares = zip(corners, (n - i - j, i, j), strict=True)
-            # What neighbours share is known by its corners and their shares.
-            key = frozenset((int(corner), share) for corner, share in shares if share)
-            if key not in places:
-                places[key] = len(points)
-                points.append(np.sum([share * start.vertices[corner] for corner, share in key], axis=0))
-            own[i, j] = places[key]
-        faces += [[own[step] for step in face] for face in up + down]
-    found = np.array(points)
-    return Triangles(found / np.linalg.norm(found, axis=1)[:, None], np.array(faces))
+    steps = np.array([(i, j) for i in range(n + 1) for j in range(n + 1 - i)])
+    i, j = steps.T
+    place = np.zeros((n + 2, n + 2), np.int64)
+    place[i, j] = np.arange(len(steps))
+    up = np.stack([place[i, j], place[i + 1, j], place[i, j + 1]], axis=1)[i + j < n]
+    i, j = steps[i + j < n - 1].T
+    down = np.stack([place[i + 1, j], place[i + 1, j + 1], place[i, j + 1]], axis=1)
+    shares = np.stack([n - steps.sum(axis=1), *steps.T], axis=1)
+    # What neighbours share is known by its corners and their shares: a digit for each corner that has one.
+    digits = np.where(shares > 0, (1 + start.faces[:, None]) * (n + 1) + shares, 0)
+    digits.sort(axis=2)
+    base = (1 + len(start.vertices)) * (n + 1)
+    keys = (digits[..., 0] * base + digits[..., 1]) * base + digits[..., 2]
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    number = np.empty_like(first)
+    number[np.argsort(first)] = np.arange(len(first))
+    faces = number[which].reshape(keys.shape)[:, np.concatenate([up, down])].reshape(-1, 3)
+    face, step = np.divmod(np.sort(first), len(steps))
+    found = (shares[step][:, :, None] * start.vertices[start.faces[face]]).sum(axis=1)
+    return Triangles(found / np.linalg.norm(found, axis=1)[:, None], faces)
 
 
 __all__ = ["geodesic"]
