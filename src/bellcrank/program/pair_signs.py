@@ -21,7 +21,7 @@ class Form(NamedTuple):
     def swapped(self) -> Form:
         """This form with its first two operands exchanged."""
         (a, b, *rest), (p, r, *signs) = self.args, self.signs
-        return self._replace(args=(b, a, *rest), signs=(r, p, *signs))
+        return Form(self.family, self.out, (b, a, *rest), (r, p, *signs))
 
 
 class Joint(NamedTuple):
