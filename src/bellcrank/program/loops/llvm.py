@@ -136,13 +136,14 @@ class _Writer:
     def op(self, op: ir.Op) -> None:
         """One operation."""
         out, args, name = operand(op.out), op.args, op.op
+        if name == "get":
+            self.emit(f"{out} = load {TYPES[op.out.kind]}, ptr %s{args[0]}")
+            return
         texts = [operand(a) for a in args]
         if name in _REAL:
             text = f"{_REAL[name]} contract double {texts[0]}, {texts[1]}"
         elif name in _WHOLE:
             text = f"{_WHOLE[name]} i64 {texts[0]}, {texts[1]}"
-        elif name == "get":
-            text = f"load {TYPES[op.out.kind]}, ptr %s{args[0]}"
         elif name == "load":
             at = self.address(args[0], args[1])  # type: ignore[arg-type]
             text = f"load {TYPES[op.out.kind]}, ptr {at}, align 8"
