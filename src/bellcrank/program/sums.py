@@ -32,6 +32,10 @@ class _Term(NamedTuple):
     sign: int
     product: bool = False
 
+    def turned(self, sign: int) -> _Term:
+        """This part in a sum that enters with a sign."""
+        return self if sign > 0 else _Term(self.value, -self.sign, self.product)
+
 
 class _Across(NamedTuple):
     """A sum over both halves: the terms of the first, their twins in the second, and those of neither."""
@@ -116,7 +120,7 @@ class _Sums:
                 asked.update(parts)
                 if self.uses[out] == 1 and len(parts) == len(step.args):
                     self.terms[out] = [
-                        _Term(t.value, t.sign * sign, True)
+                        t.turned(sign)
                         for a, sign in zip(step.args, _signs(step), strict=True)
                         for t in self.terms[a]
                     ]
@@ -216,17 +220,18 @@ class _Sums:
 
     def _sum(self, step: Step) -> list[Step]:
         """A sum that is no part of another: what is known first comes first, a number before all products."""
+        if self.terms.keys().isdisjoint(step.reads()):
+            return [step]
         products: list[_Term] = []
         plain: list[_Term] = []
         for a, sign in zip(step.args, _signs(step), strict=True):
             if type(a) is int and a in self.terms:
-                products += [_Term(t.value, t.sign * sign, True) for t in self.terms[a]]
+                products += [t.turned(sign) for t in self.terms[a]]
             else:
                 plain.append(_signed(a, sign))
-        if not products:
-            return [step]
         made: list[Step] = []
-        products.sort(key=lambda t: self._rank(t.value))
+        if len(products) > 1:
+            products.sort(key=lambda t: self._rank(t.value))
         return self._ended(made, self._chain([*plain, *products], made), step.outs[0])
 
     def _chain(self, terms: Sequence[_Term], made: list[Step]) -> _Term:
@@ -263,7 +268,8 @@ class _Sums:
         """The steps of a sum with its own name for its value."""
         if so_far.sign < 0:
             return [*made, Step("neg", (out,), (so_far.value,))]
-        made[-1] = made[-1]._replace(outs=(out,))
+        op, _, args = made[-1]
+        made[-1] = Step(op, (out,), args)
         return made
 
     def _rank(self, product: int) -> tuple[int, int]:

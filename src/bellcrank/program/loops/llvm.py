@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 
+from bellcrank.program.elementary import constant
 from bellcrank.program.loops import ir
 from bellcrank.program.loops.ir import Kind, Operand, Ref, Statement, kind_of
 
@@ -47,9 +47,7 @@ def operand(value: Operand) -> str:
         return f"%v{value.id}"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return (
-        str(value) if isinstance(value, int) else f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-    )
+    return str(value) if isinstance(value, int) else constant(value)
 
 
 def _typed(value: Operand) -> str:
