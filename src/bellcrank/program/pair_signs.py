@@ -36,8 +36,9 @@ class Joint(NamedTuple):
 
     def operands(self) -> list[tuple[Any, Any, int]]:
         """Of both lanes, and the sign between them."""
-        signs = (a * b for a, b in zip(self.one.signs, self.two.signs, strict=True))
-        return list(zip(self.one.args, self.two.args, signs, strict=True))
+        one, two = self.one, self.two
+        both = zip(one.args, two.args, one.signs, two.signs, strict=True)
+        return [(a, b, sign * other) for a, b, sign, other in both]
 
 
 class _Signs:

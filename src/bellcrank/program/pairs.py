@@ -323,7 +323,7 @@ def _packed(units: Sequence[Step | Pair]) -> list[Step | Pair]:
                     free += 2
                 both = made[both]
             args.append(both)
-        found.append(unit._replace(args=tuple(args)))
+        found.append(Pair(unit.op, unit.outs, tuple(args), unit.signs, unit.negative))
     return found
 
 
