@@ -40,11 +40,11 @@ class Graph:
         """The node of this operation, shared if it exists already."""
         found = self._by_key.get(key)
         if found is None:
-            id = len(self.nodes)
-            if self.budget is not None and id >= self.budget:
+            if self.budget is not None and len(self.nodes) >= self.budget:
                 raise BudgetExceeded
-            found = self._by_key[key] = Expr(self, id, op, args, self.stage)
+            found = Expr(self, len(self.nodes), op, args, self.stage)
             self.nodes.append(found)
+            self._by_key[key] = found
         return found
 
     @contextmanager

@@ -50,9 +50,9 @@ class Program:
                 wanted[e.id] = 1
         live: list[Expr] = []
         # What an operation needs was asked for before it.
-        at = len(wanted)
-        while (at := wanted.rfind(1, 0, at)) >= 0:
-            node = graph.nodes[at]
+        for node in reversed(graph.nodes):
+            if not wanted[node.id]:
+                continue
             if node.op != "input":
                 live.append(node)
                 for a in node.args:
