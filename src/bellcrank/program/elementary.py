@@ -41,7 +41,7 @@ def vector_type(width: int, element: str = "double") -> str:
 
 def constant(value: float) -> str:
     """The IR literal of a double, exact to the bit."""
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    return f"0x{struct.pack('>d', value).hex().upper()}"
 
 
 def splat(literal: str, width: int, element: str = "double") -> str:

@@ -30,7 +30,7 @@ def compiled(
     """
     with lock, preparing():
         binding = start()
-        target = machine(effort)
+        target = compiler(effort)
         key = cache.key(identity, f"{effort} {optimise}", target.triple, cpu(), features(), version())
         code = cache.load(key)
         if code is not None:
@@ -54,7 +54,7 @@ def compiled(
 def assembled(text: str) -> bytes:
     """The object file of a module that is of use to this process alone."""
     with lock:
-        target = machine(0)
+        target = compiler(0)
         module = start().parse_assembly(text)
         module.triple = target.triple
         module.data_layout = str(target.target_data)
@@ -112,8 +112,14 @@ def features() -> str:
         return ""
 
 
+@functools.cache
+def compiler(effort: int) -> Any:
+    """The code generator that writes object files, made once."""
+    return machine(effort)
+
+
 def machine(effort: int) -> Any:
-    """The code generator for this processor."""
+    """A code generator for this processor; an engine owns the one that it is given."""
     import llvmlite.binding as binding
 
     triple = binding.get_process_triple()

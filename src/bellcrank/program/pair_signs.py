@@ -21,7 +21,7 @@ class Form(NamedTuple):
     def swapped(self) -> Form:
         """This form with its first two operands exchanged."""
         (a, b, *rest), (p, r, *signs) = self.args, self.signs
-        return self._replace(args=(b, a, *rest), signs=(r, p, *signs))
+        return Form(self.family, self.out, (b, a, *rest), (r, p, *signs))
 
 
 class Joint(NamedTuple):
@@ -36,8 +36,9 @@ class Joint(NamedTuple):
 
     def operands(self) -> list[tuple[Any, Any, int]]:
         """Of both lanes, and the sign between them."""
-        signs = (a * b for a, b in zip(self.one.signs, self.two.signs, strict=True))
-        return list(zip(self.one.args, self.two.args, signs, strict=True))
+        one, two = self.one, self.two
+        both = zip(one.args, two.args, one.signs, two.signs, strict=True)
+        return [(a, b, sign * other) for a, b, sign, other in both]
 
 
 class _Signs:

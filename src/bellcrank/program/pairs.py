@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,19 +46,19 @@ def paired(
 
 @dataclass(frozen=True)
 class Halves:
-    """Which values correspond in two alike halves, and which of them are of the second half."""
+    """Which values correspond in two alike halves, and whether one of them is of the second half."""
 
     twin: Mapping[int, int]
-    second: frozenset[int]
+    second: Callable[[int], bool]
 
 
 def halves(steps: Sequence[Step], twins: Mapping[int, int]) -> Halves:
     """The values of the steps that are each other's twins, for twin inputs."""
     if not twins:
-        return Halves({}, frozenset())
+        return Halves({}, lambda value: False)
     search = _Search(steps, twins)
     sides = _Sides(search.matches())
-    return Halves(search.twin, frozenset(v for v in search.twin if sides.second(v)))
+    return Halves(search.twin, sides.second)
 
 
 class _Search:
@@ -71,6 +71,7 @@ class _Search:
         """By the negative of a value: that value, and the sign between them."""
         self.forms: dict[int, Form] = {}
         self.users: dict[tuple[int, str], list[Form]] = defaultdict(list)
+        """By a value that depends on an input with a twin, and a family: the forms that read it."""
         self.sided: set[int] = set(twins)
         """Values that depend on an input with a twin."""
         self.sines: dict[tuple[int, int], int] = {}
@@ -88,19 +89,18 @@ class _Search:
                 self._note(step)
 
     def _note(self, step: Step) -> None:
-        signs = list(_SIGNS.get(step.op, (1,) * len(step.args)))
-        args = list(step.args)
-        for k, a in enumerate(args):
-            if type(a) is int and a in self.positive:
-                args[k], sign = self.positive[a]
-                signs[k] *= sign
+        args, signs, values = step.args, _SIGNS.get(step.op) or (1,) * len(step.args), step.reads()
+        if not self.positive.keys().isdisjoint(values):
+            known = [self.positive.get(a, (a, 1)) if type(a) is int else (a, 1) for a in args]
+            args = tuple([a for a, _ in known])
+            signs = tuple([sign * own for sign, (_, own) in zip(signs, known, strict=True)])
+            values = [a for a in args if type(a) is int]
         out = step.outs[0]
-        form = Form(_FAMILY.get(step.op, step.op), out, tuple(args), tuple(signs))
-        self.forms[out] = form
-        values = {a for a in args if type(a) is int}
-        if not self.sided.isdisjoint(values):
+        form = self.forms[out] = Form(_FAMILY.get(step.op, step.op), out, args, signs)
+        sided = self.sided.intersection(values)
+        if sided:
             self.sided.add(out)
-        for a in values:
+        for a in sided:
             self.users[a, form.family].append(form)
 
     def _note_sines(self, step: Step) -> None:
@@ -166,12 +166,14 @@ class _Search:
 
     def _match(self, form: Form, found: dict[int, Match]) -> None:
         sided = [a for a in form.args if type(a) is int and a in self.sided]
-        if any(a not in self.twin for a in sided):
+        if not self.twin.keys() >= set(sided):
             return
-        users = min((self.users[self.twin[a], form.family] for a in sided), key=len)
-        candidates = [other for other in users if other.out != form.out and other.out not in self.twin]
-        # Mirror images have the same dimensions up to signs, other steps on the same values have others.
-        for other in sorted(candidates, key=lambda other: _apart(form, other)):
+        users = min([self.users[self.twin[a], form.family] for a in sided], key=len)
+        candidates = [other for other in users if other.out not in self.twin and other.out != form.out]
+        if len(candidates) > 1 and float in map(type, form.args):
+            # Mirror images have the same dimensions up to signs, other steps on the same values have others.
+            candidates.sort(key=lambda other: _apart(form, other))
+        for other in candidates:
             trial: dict[int, Match] = {}
             if self._fits(form, other, trial, 0):
                 for one, two in trial.values():
@@ -184,13 +186,19 @@ class _Search:
         """Whether the operands of two forms are twins in some order; `trial` collects the matches."""
         if len(one.args) != len(two.args):
             return False
-        for other in (two, two.swapped()) if one.family in _COMMUTE else (two,):
-            made = dict(trial)
-            if all(self._twins(a, b, made, depth) for a, b in zip(one.args, other.args, strict=True)):
-                trial.update(made)
-                trial[one.out] = one, other
-                return True
-        return False
+        if self._fits_in_order(one, two, trial, depth):
+            return True
+        return one.family in _COMMUTE and self._fits_in_order(one, two.swapped(), trial, depth)
+
+    def _fits_in_order(self, one: Form, two: Form, trial: dict[int, Match], depth: int) -> bool:
+        """Whether the operands of two forms are twins one by one."""
+        made = dict(trial)
+        for a, b in zip(one.args, two.args, strict=True):
+            if not self._twins(a, b, made, depth):
+                return False
+        trial.update(made)
+        trial[one.out] = one, two
+        return True
 
     def _twins(self, a: Any, b: Any, trial: dict[int, Match], depth: int) -> bool:
         if type(a) is not int or type(b) is not int:
@@ -228,14 +236,14 @@ class _Joining:
             pending = [root]
             while pending:
                 step = pending[-1]
-                if all(o in made for o in step.outs if o >= 0):
+                if max(step.outs) in made:
                     pending.pop()
                     continue
                 match = self.matches.get(step.outs[0])
                 needs = (
                     step.reads() if match is None else [a for f in match for a in f.args if type(a) is int]
                 )
-                missing = [makers[a] for a in needs if a in makers and a not in made]
+                missing = [makers[a] for a in needs if a not in made and a in makers]
                 if missing:
                     pending.extend(reversed(missing))
                     continue
@@ -275,6 +283,11 @@ class _Sides:
 
     def _first(self, value: int) -> tuple[int, bool]:
         """The first value that this one is joined to, and whether it is of the other half."""
+        known = self.above.get(value)
+        if known is None:
+            return value, False
+        if known[0] not in self.above:
+            return known
         path = []
         while value in self.above:
             path.append(value)
@@ -310,7 +323,7 @@ def _packed(units: Sequence[Step | Pair]) -> list[Step | Pair]:
                     free += 2
                 both = made[both]
             args.append(both)
-        found.append(unit._replace(args=tuple(args)))
+        found.append(Pair(unit.op, unit.outs, tuple(args), unit.signs, unit.negative))
     return found
 
 

@@ -78,8 +78,6 @@ class Program:
         spelled: dict[int, tuple[str, int]] = {}
 
         def spelling(a: Any) -> Any:
-            if isinstance(a, Expr):
-                return number[a.id]
             if not isinstance(a, Numbers):
                 return (a,)
             if id(a) not in spelled:
@@ -87,6 +85,9 @@ class Program:
                 spelled[id(a)] = "table", tables.setdefault(repr(tuple(a)), len(tables))
             return spelled[id(a)]
 
-        steps = [(e.op, *map(spelling, e.args)) for e in self.operations]
+        steps = [
+            (e.op, *[number[a.id] if isinstance(a, Expr) else spelling(a) for a in e.args])
+            for e in self.operations
+        ]
         outputs = [number[e.id] if isinstance(e, Expr) else (float(e),) for e in self.outputs]
         return repr((len(self.inputs), steps, outputs, sorted(self.twins.items()))) + "".join(tables)

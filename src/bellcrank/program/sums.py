@@ -11,6 +11,7 @@ both sums share registers to their end, and only the two results are taken apart
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -30,6 +31,10 @@ class _Term(NamedTuple):
     value: Any
     sign: int
     product: bool = False
+
+    def turned(self, sign: int) -> _Term:
+        """This part in a sum that enters with a sign."""
+        return self if sign > 0 else _Term(self.value, -self.sign, self.product)
 
 
 class _Across(NamedTuple):
@@ -56,27 +61,23 @@ class _Sums:
         self.twin = halves.twin
         self.second = halves.second
         self.maker = {step.outs[0]: step for step in steps if len(step.outs) == 1}
-        self.uses: dict[int, int] = {}
-        for step in steps:
-            for a in step.args:
-                if type(a) is int:
-                    self.uses[a] = self.uses.get(a, 0) + 1
-        for o in outputs:
-            if type(o) is int:
-                self.uses[o] = self.uses.get(o, 0) + 1
+        self.uses = Counter([a for step in steps for a in step.args if type(a) is int])
+        self.uses.update([o for o in outputs if type(o) is int])
         self.terms: dict[int, list[_Term]] = {}
         """By values that are products or sums of them and are used once: those products."""
         self.known: dict[int, int] = {}
         """When a value is known, in cycles."""
-        self.free = max((o for step in steps for o in step.outs), default=0) + 1
+        self.free = max([o for step in steps for o in step.outs], default=0) + 1
         self.across: dict[int, list[_Term]] = {}
         """By sums over both halves: the sum over each, and that of the rest."""
         self.inside: set[int] = set()
         """Values that are parts of sums over both halves and of nothing else."""
-        self.position = {o: k for k, step in enumerate(steps) for o in step.outs if o >= 0}
+        self.position: dict[int, int] = {}
+        """Of sums over both halves: the number of the step that makes a value."""
         self.due: dict[int, list[Step]] = {}
         """Steps to be written behind the one with this number."""
         if self.twin:
+            self.position = {o: k for k, step in enumerate(steps) for o in step.outs if o >= 0}
             found = self._find_across()
             self.across = {out: self._written_across(sums) for out, sums in found.items()}
 
@@ -91,9 +92,10 @@ class _Sums:
                 made = self._ended(made, self._chain(self.across[out], made), out)
             elif out not in absorbed and out not in self.inside:
                 made = self._sum(step) if step.op in _ADDERS else [step]
-            made += self.due.get(k, [])
+            if k in self.due:
+                made += self.due[k]
             for one in made:
-                last = max((self.known.get(a, 0) for a in one.args if type(a) is int), default=0)
+                last = self._when(one.args)
                 for o in one.outs:
                     self.known[o] = last + _CYCLES.get(one.op, 4)
             found += made
@@ -108,19 +110,21 @@ class _Sums:
                 continue
             if step.op in _ADDERS:
                 parts = [a for a in step.args if type(a) is int and a in self.terms]
+                if not parts:
+                    continue
                 # What has a twin goes into sums with twins, in which its twin goes; alone it would lose it.
                 for a in parts:
                     if (a in self.twin) != (out in self.twin):
                         del self.terms[a]
                 parts = [a for a in parts if a in self.terms]
                 asked.update(parts)
-                if self.uses.get(out) == 1 and len(parts) == len(step.args):
+                if self.uses[out] == 1 and len(parts) == len(step.args):
                     self.terms[out] = [
-                        _Term(t.value, t.sign * sign, True)
+                        t.turned(sign)
                         for a, sign in zip(step.args, _signs(step), strict=True)
                         for t in self.terms[a]
                     ]
-            elif step.op == "mul" and self.uses.get(out) == 1:
+            elif step.op == "mul" and self.uses[out] == 1:
                 self.terms[out] = [_Term(out, 1, True)]
         return asked
 
@@ -136,7 +140,7 @@ class _Sums:
             seen.update(within)
             signs = {t.value: t.sign for t in terms if type(t.value) is int}
             couples = [t for t in terms if self.twin.get(t.value) in signs]
-            firsts = [t for t in couples if t.value not in self.second]
+            firsts = [t for t in couples if not self.second(t.value)]
             twice = len(signs) < sum(type(t.value) is int for t in terms)
             if twice or len(firsts) < 2 or 2 * len(firsts) != len(couples):
                 continue
@@ -216,17 +220,18 @@ class _Sums:
 
     def _sum(self, step: Step) -> list[Step]:
         """A sum that is no part of another: what is known first comes first, a number before all products."""
+        if self.terms.keys().isdisjoint(step.reads()):
+            return [step]
         products: list[_Term] = []
         plain: list[_Term] = []
         for a, sign in zip(step.args, _signs(step), strict=True):
             if type(a) is int and a in self.terms:
-                products += [_Term(t.value, t.sign * sign, True) for t in self.terms[a]]
+                products += [t.turned(sign) for t in self.terms[a]]
             else:
                 plain.append(_signed(a, sign))
-        if not products:
-            return [step]
         made: list[Step] = []
-        products.sort(key=lambda t: self._rank(t.value))
+        if len(products) > 1:
+            products.sort(key=lambda t: self._rank(t.value))
         return self._ended(made, self._chain([*plain, *products], made), step.outs[0])
 
     def _chain(self, terms: Sequence[_Term], made: list[Step]) -> _Term:
@@ -263,14 +268,19 @@ class _Sums:
         """The steps of a sum with its own name for its value."""
         if so_far.sign < 0:
             return [*made, Step("neg", (out,), (so_far.value,))]
-        made[-1] = made[-1]._replace(outs=(out,))
+        op, _, args = made[-1]
+        made[-1] = Step(op, (out,), args)
         return made
 
     def _rank(self, product: int) -> tuple[int, int]:
         """When a product can be made, and a number that tells it from others; the same for twins."""
         first = min(product, self.twin.get(product, product))
         factors = self.maker[first].args
-        return max((self.known.get(a, 0) for a in factors if type(a) is int), default=0), first
+        return self._when(factors), first
+
+    def _when(self, values: Sequence[Any]) -> int:
+        """When all of some values are known."""
+        return max([self.known.get(a, 0) for a in values if type(a) is int], default=0)
 
 
 def gathered_sums(steps: Sequence[Step], outputs: Sequence[int | float], halves: Halves) -> list[Step]:

@@ -13,11 +13,11 @@ the bits are those of any other machine code.
 from __future__ import annotations
 
 import functools
-import heapq
 import platform
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from bellcrank.program import jit
 from bellcrank.program.elementary import constant
@@ -66,13 +66,15 @@ def written(unit: Step | Pair) -> bool:
     return unit.op in _WRITTEN
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Cell:
     """What fills a register: one number or two, where it is, and when it is needed."""
 
     size: int
     uses: list[int] = field(default_factory=list)
-    """The steps that read it, the next one last; those that are done are taken off."""
+    """The steps that read it; while code is written those behind the next one, the last one first."""
+    next: int = _NEVER
+    """The next step that reads it."""
     register: int = -1
     home: _Place | None = None
     """Where it lies in memory."""
@@ -80,10 +82,6 @@ class _Cell:
     """Whether its home can be given to others once nothing needs it."""
     pair: _Cell | None = None
     """The cell of which it is the second half."""
-
-    @property
-    def next(self) -> int:
-        return self.uses[-1] if self.uses else _NEVER
 
     @property
     def place(self) -> _Place | None:
@@ -95,13 +93,17 @@ class _Cell:
 
     def needed(self, step: int) -> None:
         """Note a step that reads it; later steps come later."""
-        for cell in (self, self.pair):
-            if cell is not None and (not cell.uses or cell.uses[-1] != step):
-                cell.uses.append(step)
+        if not self.uses or self.uses[-1] != step:
+            self.uses.append(step)
+        if self.pair is not None:
+            self.pair.needed(step)
+
+    def advance(self) -> None:
+        """Go on to the next step that reads it."""
+        self.next = self.uses.pop() if self.uses else _NEVER
 
 
-@dataclass(frozen=True, eq=False)
-class _Value:
+class _Value(NamedTuple):
     """A half of a cell, which holds a value or its negative."""
 
     cell: _Cell
@@ -109,8 +111,7 @@ class _Value:
     sign: int = 1
 
 
-@dataclass(frozen=True, eq=False)
-class _Operation:
+class _Operation(NamedTuple):
     """A step on cells, and what it makes, if that fills a cell."""
 
     unit: Step | Pair
@@ -137,18 +138,23 @@ class Function:
         lose their registers. lanes: States at once.
         """
         self.lanes = lanes
-        self.places, self.pairs, self.outputs, self.constants = places, pairs, outputs, constants
+        self.places, self.pairs, self.constants = places, pairs, constants
+        self.outputs = {o: [("y", at) for at in slots] for o, slots in outputs.items()}
         self.lines: list[str] = []
         self.values: dict[int, _Value] = {}
         self.known: dict[tuple[str, ...], _Cell] = {}
         self.seconds: dict[_Cell, _Cell] = {}
         self.held: dict[int, _Cell] = {}
-        self.idle = list(range(registers()))
+        self.idle = (1 << registers()) - 1
+        """The registers that hold nothing, as the bits of a number."""
+        self.prefix = "{evex} " if registers() == 32 else ""
+        self.addresses: dict[tuple[str, int, int], tuple[str, bool]] = {}
+        """By the place of an operand: what :meth:`_address` says."""
         self.end = free + free % 2
         """The end of the workspace in use."""
         self.spare: dict[int, list[int]] = {1: [], 2: []}
         self.returned: list[_Cell] = []
-        self.pinned: set[_Cell] = set()
+        self.pinned: list[_Cell] = []
         self.anchors: dict[str, tuple[str, int]] = {}
 
     def text(
@@ -159,6 +165,7 @@ class Function:
         cells = {v.cell for o in operations for v in o.args} | {o.made for o in operations if o.made}
         for cell in cells | {cell.pair for cell in cells if cell.pair}:
             cell.uses.reverse()
+            cell.advance()
         for k, operation in enumerate(operations):
             self._write(k, operation, saves)
         begin = [".p2align 4, 0x90", f"{name}:"]
@@ -244,22 +251,27 @@ class Function:
             if isinstance(operand, str):
                 texts.append(operand)
                 continue
-            base, at, size = operand
-            spread = self._spread(operand)
-            slot = 8 if base == "c" else 8 * self.lanes
-            width = 8 if spread else 8 * self.lanes * size
-            apart = _APART if base == "c" else _APART * self.lanes
-            anchors = _ANCHORS[base]
-            k = min((slot * at + apart // 2) // apart, len(anchors) - 1)
-            if k:
-                self.anchors[anchors[k]] = anchors[0], k * apart
-            beyond = slot * at - k * apart
-            suffix = f"{{1to{self.lanes}}}" if spread and name != "vbroadcastsd" else ""
-            texts.append(f"{beyond}(%{anchors[k]}){suffix}")
-            short = not -128 <= beyond < 128 and beyond % width == 0 and -128 <= beyond // width < 128
+            if operand not in self.addresses:
+                self.addresses[operand] = self._address(*operand)
+            text, short = self.addresses[operand]
+            if name != "vbroadcastsd" and self._spread(operand):
+                text += f"{{1to{self.lanes}}}"
+            texts.append(text)
         # The assembler takes the older encoding where it can, though four bytes of displacement make it longer.
-        prefix = "{evex} " if short and registers() == 32 else ""
-        self.lines.append(f"{prefix}{name} {', '.join(texts)}")
+        self.lines.append(f"{self.prefix if short else ''}{name} {', '.join(texts)}")
+
+    def _address(self, base: str, at: int, size: int) -> tuple[str, bool]:
+        """A place as it is written, and whether only the newer encoding has one byte for its displacement."""
+        slot = 8 if base == "c" else 8 * self.lanes
+        width = 8 if self._spread((base, at, size)) else 8 * self.lanes * size
+        apart = _APART if base == "c" else _APART * self.lanes
+        anchors = _ANCHORS[base]
+        k = min((slot * at + apart // 2) // apart, len(anchors) - 1)
+        if k:
+            self.anchors[anchors[k]] = anchors[0], k * apart
+        beyond = slot * at - k * apart
+        short = not -128 <= beyond < 128 and beyond % width == 0 and -128 <= beyond // width < 128
+        return f"{beyond}(%{anchors[k]})", short
 
     def _spread(self, operand: tuple[str, int, int]) -> bool:
         """Whether one number in memory is read into all lanes."""
@@ -281,16 +293,23 @@ class Function:
     def _take(self, cell: _Cell) -> str:
         """A register for a cell."""
         if not self.idle:
-            victim = max(
-                (c for c in self.held.values() if c not in self.pinned),
-                key=lambda c: (c.next, c.place is not None, c.register),
-            )
-            self._spill(victim)
-        register = heapq.heappop(self.idle)
+            self._spill(self._victim())
+        register = (self.idle & -self.idle).bit_length() - 1
+        self._fill(register, cell)
+        self.pinned.append(cell)
+        return self._name(register, cell.size)
+
+    def _fill(self, register: int, cell: _Cell) -> None:
+        """Give an idle register to a cell."""
+        self.idle &= ~(1 << register)
         self.held[register] = cell
         cell.register = register
-        self.pinned.add(cell)
-        return self._name(register, cell.size)
+
+    def _victim(self) -> _Cell:
+        """The cell that is needed last; of several one that lies in memory."""
+        free = set(self.held.values()).difference(self.pinned)
+        last = max([c.next for c in free])
+        return max([c for c in free if c.next == last], key=lambda c: (c.place is not None, c.register))
 
     def _spill(self, cell: _Cell) -> None:
         """Take the register of a cell, which is read from memory from then on."""
@@ -311,7 +330,7 @@ class Function:
 
     def _drop(self, cell: _Cell) -> None:
         del self.held[cell.register]
-        heapq.heappush(self.idle, cell.register)
+        self.idle |= 1 << cell.register
         cell.register = -1
 
     def _store(self, register: int, half: int, size: int, place: _Place) -> None:
@@ -355,32 +374,35 @@ class Function:
 
     def _away(self, cells: Iterable[_Cell]) -> list[_Cell]:
         """Those that are not in registers, the ones needed soonest first; second halves of registers are made ones."""
-        found = []
-        for cell in dict.fromkeys(cells):
+        found: list[_Cell] = []
+        for cell in cells:
             if cell.register < 0 and cell.place is None:
                 self._load(cell)
-            if cell.register < 0:
+            elif cell.register < 0 and cell not in found:
                 found.append(cell)
-        return sorted(found, key=lambda c: c.uses[-2] if len(c.uses) > 1 else _NEVER)
+        return sorted(found, key=lambda c: c.uses[-1] if c.uses else _NEVER)
 
     def _read(self, k: int, cells: Iterable[_Cell]) -> None:
         """Note that a step has read its operands: registers that nothing needs are free."""
-        for one in dict.fromkeys(cells):
-            for cell in (one, one.pair):
-                if cell is None or not cell.uses or cell.uses[-1] != k:
-                    continue
-                cell.uses.pop()
-                if cell.uses:
-                    continue
-                if cell.register >= 0:
-                    self._drop(cell)
-                if cell.lent:
-                    self.returned.append(cell)
+        for cell in cells:
+            if cell.next == k:
+                self._done(cell)
+            if cell.pair is not None and cell.pair.next == k:
+                self._done(cell.pair)
+
+    def _done(self, cell: _Cell) -> None:
+        """Note that the next step that reads a cell has read it."""
+        cell.advance()
+        if cell.next == _NEVER:
+            if cell.register >= 0:
+                self._drop(cell)
+            if cell.lent:
+                self.returned.append(cell)
 
     def _write(self, k: int, operation: _Operation, saves: Mapping[int, int]) -> None:
         unit, args, made = operation.unit, operation.args, operation.made
         cells = [v.cell for v in args]
-        self.pinned = {c for one in cells for c in (one, one.pair) if c is not None}
+        self.pinned = [*cells, *[c.pair for c in cells if c.pair is not None]]
         kind = "pd" if isinstance(unit, Pair) or self.lanes > 1 else "sd"
         if made is None:
             self._keep(unit, saves)
@@ -394,9 +416,9 @@ class Function:
         else:
             self._three(k, unit, args, made, kind)
         if made is not None:
-            self.pinned.add(made)
+            self.pinned.append(made)
             self._keep(unit, saves)
-            if not made.uses:
+            if made.next == _NEVER:
                 self._drop(made)
                 if made.lent:
                     self.returned.append(made)
@@ -462,7 +484,7 @@ class Function:
             self._load(away[0])
         if a.register < 0:
             a, b = b, a
-        last = [x for x in cells if x.register >= 0 and x.uses == [k]]
+        last = [x for x in cells if x.register >= 0 and x.next == k and not x.uses]
         if c in last:
             target, order, others = c, "231", (b, a)
         elif a in last and b.register >= 0:
@@ -483,10 +505,7 @@ class Function:
         register = target.register
         operands = [self._operand(x, size) for x in others]
         self._read(k, cells)
-        self.idle.remove(register)
-        heapq.heapify(self.idle)
-        self.held[register] = made
-        made.register = register
+        self._fill(register, made)
         self._ins(f"{name}{order}{kind}", *operands, self._name(register, size))
 
     def _pack(self, k: int, args: Sequence[_Value], made: _Cell) -> None:
@@ -546,9 +565,9 @@ class Function:
             cell.home = "w", saves[unit.outs[0]]
             self._store(cell.register, 0, 2, cell.home)
         for o in unit.outs:
-            places: list[_Place] = [("y", at) for at in self.outputs.get(o, ())]
-            if isinstance(unit, Step) and o in saves:
-                places.append(("w", saves[o]))
+            places: Sequence[_Place] = self.outputs.get(o, ())
+            if o in saves and isinstance(unit, Step):
+                places = [*places, ("w", saves[o])]
             if not places:
                 continue
             value = self.values[o]

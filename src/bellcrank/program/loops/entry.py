@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.garbage import collection_paused
 from bellcrank.program import jit
 from bellcrank.program.loops import llvm
 from bellcrank.program.loops.layout import Type, declared, words
@@ -77,6 +78,7 @@ class Entry:
             assert self._code is not None
             return self._code
 
+    @collection_paused()
     def _make(self) -> None:
         module = Module()
         module.entry(self.function, self.types, "entry")

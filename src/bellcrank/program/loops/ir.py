@@ -21,6 +21,11 @@ class Ref(NamedTuple):
 
 Operand: TypeAlias = Ref | int | float | bool
 
+CONSTANT = (int, float)
+"""What a scalar known now is, a truth value included. A union written out would be made anew at every look."""
+SCALAR = (Ref, int, float)
+"""What a scalar is."""
+
 
 def kind_of(value: Operand) -> Kind:
     """The kind of a scalar or constant."""

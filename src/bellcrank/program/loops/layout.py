@@ -18,7 +18,7 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bellcrank.program.loops.ir import Kind
+from bellcrank.program.loops.ir import CONSTANT, Kind
 
 Address = Annotated[NDArray[np.float64], 0]
 """Where reals begin; how many there are is not said."""
@@ -176,9 +176,9 @@ def built(given: Type, numbers: Iterator[Any]) -> Any:
         return tuple(built(item, numbers) for item in given.items)
     if isinstance(given, RowType):
         row = [next(numbers) for _ in range(given.count)]
-        return np.array(row) if all(isinstance(x, float | int) for x in row) else row
+        return np.array(row) if all(isinstance(x, CONSTANT) for x in row) else row
     number = next(numbers)
-    if not isinstance(number, float | int):
+    if not isinstance(number, CONSTANT):
         return number  # a traced value; those are all reals
     return int(number) if given == INT else bool(number) if given == BOOL else number
 

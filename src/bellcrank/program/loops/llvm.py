@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 
+from bellcrank.program.elementary import constant
 from bellcrank.program.loops import ir
 from bellcrank.program.loops.ir import Kind, Operand, Ref, Statement, kind_of
 
@@ -47,9 +47,7 @@ def operand(value: Operand) -> str:
         return f"%v{value.id}"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return (
-        str(value) if isinstance(value, int) else f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-    )
+    return str(value) if isinstance(value, int) else constant(value)
 
 
 def _typed(value: Operand) -> str:
@@ -136,13 +134,14 @@ class _Writer:
     def op(self, op: ir.Op) -> None:
         """One operation."""
         out, args, name = operand(op.out), op.args, op.op
+        if name == "get":
+            self.emit(f"{out} = load {TYPES[op.out.kind]}, ptr %s{args[0]}")
+            return
         texts = [operand(a) for a in args]
         if name in _REAL:
             text = f"{_REAL[name]} contract double {texts[0]}, {texts[1]}"
         elif name in _WHOLE:
             text = f"{_WHOLE[name]} i64 {texts[0]}, {texts[1]}"
-        elif name == "get":
-            text = f"load {TYPES[op.out.kind]}, ptr %s{args[0]}"
         elif name == "load":
             at = self.address(args[0], args[1])  # type: ignore[arg-type]
             text = f"load {TYPES[op.out.kind]}, ptr {at}, align 8"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from bellcrank.program.loops.ir import FUNCTIONS, Kind, Op, Operand, Ref, Statement, kind_of
+from bellcrank.program.loops.ir import CONSTANT, FUNCTIONS, SCALAR, Kind, Op, Operand, Ref, Statement, kind_of
 from bellcrank.program.loops.values import Dual, Mismatch, described, shape_of
 
 _ARITHMETIC: dict[type[ast.operator], tuple[str, str | None]] = {
@@ -73,7 +73,7 @@ class NumberWriter:
         """A number without its rates."""
         while isinstance(value, Dual):
             value = value.value
-        if not isinstance(value, Ref | int | float):
+        if not isinstance(value, SCALAR):
             raise Mismatch(f"{described(shape_of(value))} in place of a number")
         return value
 
@@ -93,7 +93,7 @@ class NumberWriter:
 
     def binary(self, operation: ast.operator, a: Any, b: Any) -> Any:
         """a operation b, of numbers."""
-        if isinstance(a, int | float) and isinstance(b, int | float):
+        if isinstance(a, CONSTANT) and isinstance(b, CONSTANT):
             return _COMPUTED[type(operation)](a, b)
         if isinstance(operation, ast.Pow):
             return self.power(a, b)
@@ -112,7 +112,7 @@ class NumberWriter:
 
     def negative(self, value: Any) -> Any:
         """-value."""
-        if isinstance(value, int | float):
+        if isinstance(value, CONSTANT):
             return -value
         if self._whole(value):
             return self.op("isub", "int", 0, value)
@@ -250,7 +250,7 @@ class NumberWriter:
 
     def extreme(self, how: str, a: Any, b: Any) -> Any:
         """The first, unless the second is beyond it: Python's min ("lt") and max ("gt")."""
-        if isinstance(a, int | float) and isinstance(b, int | float):
+        if isinstance(a, CONSTANT) and isinstance(b, CONSTANT):
             return b if _DECIDED[how](b, a) else a
         if not (self._whole(a) and self._whole(b)):
             a, b = self.real(a), self.real(b)

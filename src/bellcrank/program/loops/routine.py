@@ -11,11 +11,12 @@ import hashlib
 import typing
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bellcrank.base.garbage import collection_paused
 from bellcrank.program import jit
 from bellcrank.program.graph import Graph, ParameterGraph
 from bellcrank.program.loops import ir, llvm
@@ -46,7 +47,15 @@ DIRECTIONS = 6
 """Rates that one call carries at most. Code grows with them; six are those of a pose."""
 
 
-_translations: dict[Any, tuple[list[ir.Function], str]] = {}
+class _Translation(NamedTuple):
+    """The functions that a routine is made of, as LLVM IR text, and the digest of that."""
+
+    functions: list[ir.Function]
+    text: str
+    digest: str
+
+
+_translations: dict[Any, _Translation] = {}
 
 
 class Routine(Called):
@@ -111,25 +120,29 @@ class Routine(Called):
     @cached_property
     def code(self) -> list[ir.Function]:
         """The functions it is made of; the last one, `routine`, takes pointers to inputs, outputs, memory, tables."""
-        return self._translated[0]
+        return self._translated.functions
 
     @cached_property
     def code_digest(self) -> str:
         """What it does, in letters."""
-        return self._translated[1]
+        return self._translated.digest
 
     @cached_property
-    def _translated(self) -> tuple[list[ir.Function], str]:
-        """The functions and their digest: the same for all tables of these types."""
+    def _translated(self) -> _Translation:
+        """Its translation, which is the same for all tables of these types."""
         key = self.function, tuple(self.inputs), tuple(self.table_types), self.memory, self.more, self.moving
         if key not in _translations:
-            module = Module([motion.directions for motion in self.moving])
-            module.routine(
-                self.function, self.inputs, self.table_types, self.memory, self.more, self.moving, "routine"
-            )
-            letters = hashlib.sha256(llvm.emit(module.functions, "routine").encode()).hexdigest()
-            _translations[key] = module.functions, letters
+            _translations[key] = self._translate()
         return _translations[key]
+
+    @collection_paused()
+    def _translate(self) -> _Translation:
+        module = Module([motion.directions for motion in self.moving])
+        module.routine(
+            self.function, self.inputs, self.table_types, self.memory, self.more, self.moving, "routine"
+        )
+        text = llvm.emit(module.functions, "routine")
+        return _Translation(module.functions, text, hashlib.sha256(text.encode()).hexdigest())
 
     @cached_property
     def table_digest(self) -> str:
@@ -151,7 +164,7 @@ class Routine(Called):
         code, name = f"routine_code_{self.code_digest[:40]}", self.symbol
 
         def text() -> str:
-            return llvm.emit(self.code, "routine").replace('@"routine"(', f"@{code}(")
+            return self._translated.text.replace('@"routine"(', f"@{code}(")
 
         binding = (
             f"@tables = internal global ptr null\n"

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bellcrank.program.loops import ir
-from bellcrank.program.loops.ir import Operand, Ref, Statement
+from bellcrank.program.loops.ir import CONSTANT, Operand, Ref, Statement
 from bellcrank.program.loops.layout import (
     ArrayType,
     RecordType,
@@ -32,6 +32,7 @@ from bellcrank.program.loops.layout import (
 )
 from bellcrank.program.loops.numbers import NumberWriter
 from bellcrank.program.loops.values import (
+    NUMBER,
     Array,
     Dual,
     Function,
@@ -198,7 +199,7 @@ def _flat(value: Any) -> list[Any]:
     """The numbers of a value, duals whole."""
     if isinstance(value, Record):
         return [x for f in value.fields for x in _flat(f)]
-    if isinstance(value, tuple) and not isinstance(value, Ref | Dual):
+    if isinstance(value, tuple) and not isinstance(value, NUMBER):
         return [x for v in value for x in _flat(v)]
     return [] if value is None else [value]
 
@@ -237,7 +238,7 @@ def _renamed(arguments: Sequence[Any]) -> dict[int, int]:
                 collect(field)
         elif isinstance(value, Function):
             collect(value.owner)
-        elif isinstance(value, tuple) and not isinstance(value, Ref | Dual):
+        elif isinstance(value, tuple) and not isinstance(value, NUMBER):
             for item in value:
                 collect(item)
 
@@ -470,7 +471,7 @@ class _Body(NumberWriter):
         value = self.loaded(value)
         if isinstance(value, Record):
             return value.fields
-        if not isinstance(value, tuple) or isinstance(value, Ref | Dual):
+        if not isinstance(value, tuple) or isinstance(value, NUMBER):
             raise Mismatch(f"{described(shape_of(value))} in place of a tuple")
         return value
 
@@ -794,7 +795,7 @@ class _Body(NumberWriter):
 
     def constant(self, found: Any, node: ast.AST | None = None) -> Any:
         """A Python object as a value of the language."""
-        if found is None or isinstance(found, bool | int | float):
+        if found is None or isinstance(found, CONSTANT):
             return found
         if isinstance(found, np.integer | np.floating):
             return found.item()
@@ -1051,11 +1052,13 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }  # fmt: skip
 
 
+_VALUES = (*NUMBER, Record, Array, Function, Place)
+"""What is a value already, beside tuples of values."""
+
+
 def _is_constant(value: Any) -> bool:
     """Whether this is an object of Python, such as a default, and not yet a value."""
-    return not isinstance(value, Ref | Dual | Record | Array | Function | Place) and not (
-        isinstance(value, tuple) and not is_record(type(value))
-    )
+    return not isinstance(value, _VALUES) and not (isinstance(value, tuple) and not is_record(type(value)))
 
 
 def _arrays(value: Any) -> list[Array]:
@@ -1063,7 +1066,7 @@ def _arrays(value: Any) -> list[Array]:
         return [value]
     if isinstance(value, Record):
         return [a for f in value.fields for a in _arrays(f)]
-    if isinstance(value, tuple) and not isinstance(value, Ref | Dual):
+    if isinstance(value, tuple) and not isinstance(value, NUMBER):
         return [a for v in value for a in _arrays(v)]
     return _arrays(value.owner) if isinstance(value, Function) else []
 

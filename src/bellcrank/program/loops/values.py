@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from bellcrank.program.loops.ir import Kind, Operand, Ref, kind_of
+from bellcrank.program.loops.ir import SCALAR, Kind, Operand, Ref, kind_of
 from bellcrank.program.loops.layout import RecordType
 
 
@@ -27,6 +27,10 @@ class Dual(NamedTuple):
     level: int
     value: Any
     rates: tuple[Any, ...]
+
+
+NUMBER = (Ref, Dual)
+"""What a number known at run time is, with rates or without."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,10 @@ class DualShape(NamedTuple):
     rates: tuple[Any, ...]
 
 
+_OF_A_NUMBER = (str, DualShape)
+"""What the shape of a number is."""
+
+
 class RecordShape(NamedTuple):
     """The shape of a record."""
 
@@ -122,7 +130,7 @@ def shape_of(value: Any, roots: Mapping[int, int] | None = None) -> Any:
     """The shape of a value; `roots` renames what arrays may overlap."""
     if value is None:
         return None
-    if isinstance(value, Ref | int | float):
+    if isinstance(value, SCALAR):
         return kind_of(value)
     if isinstance(value, Dual):
         rates = tuple(None if _is_zero(r) else shape_of(r) for r in value.rates)
@@ -152,7 +160,7 @@ def scalars(value: Any) -> list[Operand]:
 
 
 def _collect(value: Any, found: list[Operand]) -> None:
-    if isinstance(value, Ref | int | float):
+    if isinstance(value, SCALAR):
         found.append(value)
     elif isinstance(value, Dual):
         _collect(value.value, found)
@@ -214,7 +222,7 @@ def kinds(shape: Any) -> list[Kind]:
 
 def of_numbers(shape: Any) -> bool:
     """Whether a variable of this shape can take other values."""
-    if isinstance(shape, str | DualShape):
+    if isinstance(shape, _OF_A_NUMBER):
         return True
     if isinstance(shape, RecordShape):
         return all(of_numbers(f) for f in shape.fields)
@@ -304,7 +312,7 @@ def fitted_scalars(value: Any, shape: Any) -> list[Operand]:
         elif isinstance(part, Record):
             for field in part.fields:
                 collect(field)
-        elif isinstance(part, tuple) and not isinstance(part, Ref | Dual):
+        elif isinstance(part, tuple) and not isinstance(part, NUMBER):
             for item in part:
                 collect(item)
         else:
