@@ -28,7 +28,6 @@ from bellcrank.impacts.cones import (
     RESIDUAL,
     SINGULAR,
     Cones,
-    find_islands,
     solve_cones,
     trace,
     velocity,
@@ -138,7 +137,8 @@ class Near(NamedTuple):
     the point where it acts. before: Velocity before the impulses, at the beginning of the step [m/s]. turn: What its
     velocity gains in half a step because its axes and its point move: as it was found, along the normal and then in
     world axes, and as it is used. struck: 1 where it bounces, 2 of a resistance
-    to rolling and spinning where its contact, the entry before it, does. resists: 1 of such a resistance.
+    to rolling and spinning where its contact, the entry before it, does. resists: 1 of such a resistance. seen, moved:
+    When a contact was last looked at while overlaps are taken away, and when each node of the cones last moved.
     """
 
     key: Ints
@@ -154,6 +154,8 @@ class Near(NamedTuple):
     half: Reals2
     struck: Ints
     resists: Ints
+    seen: Ints
+    moved: Ints
 
 
 class Memory(NamedTuple):
@@ -652,6 +654,44 @@ def normal_speed(c: Cones, i: int) -> float:
 
 
 @compiled
+def move_apart(c: Cones, near: Near) -> None:
+    """Displacements after which no contact overlaps, by sweeps; a contact is looked at where its bodies have moved."""
+    for i in range(c.counts[CONTACTS]):
+        c.p[i, 0] = 0.0
+        near.seen[i] = -1
+        for side in range(2):
+            if c.node[i, side] >= 0:
+                near.moved[c.node[i, side]] = 0
+    looks = 0
+    for _ in range(CORRECTION_SWEEPS):
+        largest = 0.0
+        for i in range(c.counts[CONTACTS]):
+            latest = -1
+            for side in range(2):
+                if c.node[i, side] >= 0:
+                    latest = max(latest, near.moved[c.node[i, side]])
+            if latest <= near.seen[i] or not c.local[i, 0] > 0.0:
+                continue
+            looks += 1
+            near.seen[i] = looks
+            left = near.gap[i] + normal_speed(c, i)
+            wanted = max(0.0, c.p[i, 0] - left / c.local[i, 0])
+            more = wanted - c.p[i, 0]
+            if more == 0.0:
+                continue
+            largest = max(largest, abs(more) * c.local[i, 0] / near.length[i])
+            c.p[i, 0] = wanted
+            for side in range(2):
+                node = c.node[i, side]
+                if node >= 0:
+                    near.moved[node] = looks
+                    for a in range(c.first[node + 1] - c.first[node]):
+                        c.u[c.first[node] + a] += more * c.columns[6 * i + 3 * side, a]
+        if largest < 0.2 * INSIDE:
+            break
+
+
+@compiled
 def free_positions(s: Scene, h: float, corrections: int) -> float:
     """Positions without overlaps, nearest in the metric of the masses; the smallest gap left over its length."""
     c, near = s.cones, s.near
@@ -663,26 +703,7 @@ def free_positions(s: Scene, h: float, corrections: int) -> float:
         assemble(s, 1)
         for i in range(s.n):
             c.u[i] = 0.0
-        for i in range(c.counts[CONTACTS]):
-            c.p[i, 0] = 0.0
-        for _ in range(CORRECTION_SWEEPS):
-            largest = 0.0
-            for i in range(c.counts[CONTACTS]):
-                if not c.local[i, 0] > 0.0:
-                    continue
-                left = near.gap[i] + normal_speed(c, i)
-                wanted = max(0.0, c.p[i, 0] - left / c.local[i, 0])
-                more = wanted - c.p[i, 0]
-                if more != 0.0:
-                    largest = max(largest, abs(more) * c.local[i, 0] / near.length[i])
-                    c.p[i, 0] = wanted
-                    for side in range(2):
-                        node = c.node[i, side]
-                        if node >= 0:
-                            for a in range(c.first[node + 1] - c.first[node]):
-                                c.u[c.first[node] + a] += more * c.columns[6 * i + 3 * side, a]
-            if largest < 0.2 * INSIDE:
-                break
+        move_apart(c, near)
         for i in range(s.n):
             s.speeds[TRIAL, i] = 0.0
             s.speeds[SCRATCH, s.block[i]] = c.u[i]
@@ -837,7 +858,6 @@ def strike(s: Scene, h: float) -> None:
     assemble(s, 3)
     drop_locked(s)
     prepare_contacts(s, h)
-    find_islands(c)
     c.statistics[SOLVER_ITERATIONS] = 0.0
     lowered = 0
     tolerance = TOLERANCE

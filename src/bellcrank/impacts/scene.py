@@ -411,6 +411,8 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros((contacts, 3)),
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
+        np.zeros(contacts, whole),
+        np.zeros(len(first) - 1, whole),
     )
     memory = moreau.Memory(
         # An odd size, so that no multiplier shares a factor of two with it; a third full at most.
