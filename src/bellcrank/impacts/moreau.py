@@ -216,11 +216,11 @@ class Scene(NamedTuple):
     """A mechanism with contacts in one partition.
 
     q, n, states: Numbers of positions, of speeds, and of first-order states, the last of the positions.
-    x: [t, q, u, p]. y: What the program of frames gives. places: Of the
-    entries of the mass matrix, the speed (by nodes), the column within its node, and the speed of that column. factor:
-    Cholesky's, of the mass matrix, node by node. block: The speeds by nodes. rules: Of the pairs of kinds of colliders.
-    laws: Their numbers; varied: rule, number and place in y of those that parameters give.
-    numbers: Sizes of colliders. inputs, spots: Of the kernel of a pair.
+    x: [t, q, u, p]. y: What the program of frames gives. places: Of the entries of the mass matrix, the speed (by
+    nodes), the column within its node, and the speed of that column. factor: Cholesky's, of the mass matrix, node by
+    node, with the inverse of its diagonal. block: The speeds by nodes. rules: Of the pairs of kinds of colliders. laws:
+    Their numbers; varied: rule, number and place in y of those that parameters give. numbers: Sizes of colliders.
+    inputs, spots: Of the kernel of a pair.
     """
 
     programs: Programs
@@ -406,9 +406,9 @@ def weigh(s: Scene) -> None:
                 for k in range(j):
                     total -= L[at + i, k] * L[at + j, k]
                 if i == j:
-                    L[at + i, i] = math.sqrt(total)
+                    L[at + i, i] = 1.0 / math.sqrt(total)
                 else:
-                    L[at + i, j] = total / L[at + j, j]
+                    L[at + i, j] = total * L[at + j, j]
 
 
 @compiled
@@ -591,59 +591,74 @@ def divide_by_mass(s: Scene, row: int, node: int) -> None:
         total = c.rows[row, a]
         for b in range(a):
             total -= s.factor[at + a, b] * c.columns[row, b]
-        c.columns[row, a] = total / s.factor[at + a, a]
+        c.columns[row, a] = total * s.factor[at + a, a]
     for step in range(size):
         a = size - 1 - step
-        c.columns[row, a] /= s.factor[at + a, a]
+        c.columns[row, a] *= s.factor[at + a, a]
         for b in range(a):
             c.columns[row, b] -= s.factor[at + a, b] * c.columns[row, a]
 
 
 @compiled
-def assemble(s: Scene, directions: int) -> None:
-    """Rows, columns and drifts of the contacts that are near, along the normal alone or along the tangents too."""
+def find_nodes(s: Scene) -> None:
+    """The nodes that contacts join."""
     c, near = s.cones, s.near
     for i in range(c.counts[CONTACTS]):
         a, b = s.frames.node[s.colliders[near.a[i]].frame], s.frames.node[s.colliders[near.b[i]].frame]
         c.node[i, 0], c.node[i, 1] = a, b
         # Two links of one mechanism have one row over all its speeds.
-        shift = 3
         if a == b:
             c.node[i, 1] = -1
-            shift = 0
-        for side in range(2):
-            node = c.node[i, side]
-            if node >= 0:
-                for k in range(directions):
-                    for m in range(padded(c.first[node + 1] - c.first[node])):
-                        c.rows[6 * i + 3 * side + k, m] = 0.0
+
+
+@compiled
+def assemble(s: Scene, i: int, directions: int) -> None:
+    """Rows, columns and drift of a contact, along the normal alone or along the tangents too."""
+    c, near = s.cones, s.near
+    shift = 3
+    if s.frames.node[s.colliders[near.a[i]].frame] == s.frames.node[s.colliders[near.b[i]].frame]:
+        shift = 0
+    for side in range(2):
+        node = c.node[i, side]
+        if node >= 0:
+            for k in range(directions):
+                for m in range(padded(c.first[node + 1] - c.first[node])):
+                    c.rows[6 * i + 3 * side + k, m] = 0.0
+    for k in range(directions):
+        c.drift[i, k] = 0.0
+        add_side(s, i, k, near.a[i], 6 * i + k, -1.0)
+        add_side(s, i, k, near.b[i], 6 * i + shift + k, 1.0)
+    for k in range(6):
+        c.local[i, k] = 0.0
+    for side in range(2):
+        node = c.node[i, side]
+        if node < 0:
+            continue
+        row = 6 * i + 3 * side
         for k in range(directions):
-            c.drift[i, k] = 0.0
-            add_side(s, i, k, near.a[i], 6 * i + k, -1.0)
-            add_side(s, i, k, near.b[i], 6 * i + shift + k, 1.0)
-        for k in range(6):
-            c.local[i, k] = 0.0
-        for side in range(2):
-            node = c.node[i, side]
-            if node < 0:
-                continue
-            row = 6 * i + 3 * side
-            for k in range(directions):
-                divide_by_mass(s, row + k, node)
-            at = 0
-            for k in range(directions):
-                for m in range(k, directions):
-                    total = 0.0
-                    for n in range(c.first[node + 1] - c.first[node]):
-                        total += c.rows[row + k, n] * c.columns[row + m, n]
-                    c.local[i, at] += total
-                    at += 1
-        if directions == 3:
-            lift = SINGULAR * (c.local[i, 0] + c.local[i, 3] + c.local[i, 5])
-            c.local[i, 3] += lift
-            c.local[i, 5] += lift
-            if near.resists[i] == 1:
-                c.local[i, 0] += lift
+            divide_by_mass(s, row + k, node)
+        at = 0
+        for k in range(directions):
+            for m in range(k, directions):
+                total = 0.0
+                for n in range(c.first[node + 1] - c.first[node]):
+                    total += c.rows[row + k, n] * c.columns[row + m, n]
+                c.local[i, at] += total
+                at += 1
+    if directions == 3:
+        lift = SINGULAR * (c.local[i, 0] + c.local[i, 3] + c.local[i, 5])
+        c.local[i, 3] += lift
+        c.local[i, 5] += lift
+        if near.resists[i] == 1:
+            c.local[i, 0] += lift
+
+
+@compiled
+def assemble_all(s: Scene) -> None:
+    """Rows, columns and drifts of the contacts that are near."""
+    find_nodes(s)
+    for i in range(s.cones.counts[CONTACTS]):
+        assemble(s, i, 3)
 
 
 @compiled
@@ -654,26 +669,38 @@ def normal_speed(c: Cones, i: int) -> float:
 
 
 @compiled
-def move_apart(c: Cones, near: Near) -> None:
-    """Displacements after which no contact overlaps, by sweeps; a contact is looked at where its bodies have moved."""
+def move_apart(s: Scene) -> None:
+    """Displacements after which no contact overlaps, by sweeps.
+
+    A contact is looked at where it overlaps at first or its bodies have moved since, and has rows from then on.
+    """
+    c, near = s.cones, s.near
+    find_nodes(s)
+    for i in range(s.n):
+        c.u[i] = 0.0
+    for node in range(len(near.moved)):
+        near.moved[node] = 0
     for i in range(c.counts[CONTACTS]):
         c.p[i, 0] = 0.0
-        near.seen[i] = -1
-        for side in range(2):
-            if c.node[i, side] >= 0:
-                near.moved[c.node[i, side]] = 0
+        near.seen[i] = 0
+        if near.gap[i] < 0.0:
+            near.seen[i] = -1
     looks = 0
     for _ in range(CORRECTION_SWEEPS):
         largest = 0.0
         for i in range(c.counts[CONTACTS]):
-            latest = -1
+            latest = 0
             for side in range(2):
                 if c.node[i, side] >= 0:
                     latest = max(latest, near.moved[c.node[i, side]])
-            if latest <= near.seen[i] or not c.local[i, 0] > 0.0:
+            if latest <= near.seen[i]:
                 continue
+            if near.seen[i] <= 0:
+                assemble(s, i, 1)
             looks += 1
             near.seen[i] = looks
+            if not c.local[i, 0] > 0.0:
+                continue
             left = near.gap[i] + normal_speed(c, i)
             wanted = max(0.0, c.p[i, 0] - left / c.local[i, 0])
             more = wanted - c.p[i, 0]
@@ -694,16 +721,13 @@ def move_apart(c: Cones, near: Near) -> None:
 @compiled
 def free_positions(s: Scene, h: float, corrections: int) -> float:
     """Positions without overlaps, nearest in the metric of the masses; the smallest gap left over its length."""
-    c, near = s.cones, s.near
+    c = s.cones
     deepest = 1.0
     for made in range(corrections + 1):
         deepest = locate(s, h)
         if deepest >= -INSIDE or s.log.counters[FULL] > 0 or made == corrections:
             break
-        assemble(s, 1)
-        for i in range(s.n):
-            c.u[i] = 0.0
-        move_apart(c, near)
+        move_apart(s)
         for i in range(s.n):
             s.speeds[TRIAL, i] = 0.0
             s.speeds[SCRATCH, s.block[i]] = c.u[i]
@@ -848,14 +872,14 @@ def drop_locked(s: Scene) -> None:
         kept += 1
     if kept != c.counts[CONTACTS]:
         c.counts[CONTACTS] = kept
-        assemble(s, 3)
+        assemble_all(s)
 
 
 @compiled
 def strike(s: Scene, h: float) -> None:
     """The impulses of the step; energy that Newton's law with friction would gain is taken by less restitution."""
     c, statistics = s.cones, s.log.statistics
-    assemble(s, 3)
+    assemble_all(s)
     drop_locked(s)
     prepare_contacts(s, h)
     c.statistics[SOLVER_ITERATIONS] = 0.0
