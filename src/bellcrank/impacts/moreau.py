@@ -138,7 +138,8 @@ class Near(NamedTuple):
     velocity gains in half a step because its axes and its point move: as it was found, along the normal and then in
     world axes, and as it is used. struck: 1 where it bounces, 2 of a resistance
     to rolling and spinning where its contact, the entry before it, does. resists: 1 of such a resistance. seen, moved:
-    When a contact was last looked at while overlaps are taken away, and when each node of the cones last moved.
+    When a contact was last looked at while overlaps are taken away, and when each node of the cones last moved. placed,
+    still: Pose of each frame where contacts were last looked for, and 1 where it has not moved since.
     """
 
     key: Ints
@@ -156,6 +157,8 @@ class Near(NamedTuple):
     resists: Ints
     seen: Ints
     moved: Ints
+    placed: Reals2
+    still: Ints
 
 
 class Memory(NamedTuple):
@@ -523,12 +526,52 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
 
 
 @compiled
+def put(near: Near, to: int, at: int) -> None:
+    """A contact takes another place."""
+    near.key[to], near.number[to], near.rule[to] = near.key[at], near.number[at], near.rule[at]
+    near.a[to], near.b[to], near.resists[to] = near.a[at], near.b[at], near.resists[at]
+    near.gap[to], near.length[to] = near.gap[at], near.length[at]
+    for k in range(PLACE):
+        near.place[to, k] = near.place[at, k]
+
+
+@compiled
+def keep_still(s: Scene) -> float:
+    """Keep the contacts of frames that have not moved since contacts were looked for; their smallest gap."""
+    near, kept = s.near, 0
+    for frame in range(len(near.still)):
+        at = s.frames.first[frame]
+        near.still[frame] = 1
+        for k in range(POSE):
+            if near.placed[frame, k] != s.y[at + k]:
+                near.still[frame] = 0
+                near.placed[frame, k] = s.y[at + k]
+    deepest = 1.0
+    for i in range(s.cones.counts[CONTACTS]):
+        if is_still(s, near.a[i], near.b[i]):
+            if near.resists[i] == 0:
+                deepest = min(deepest, near.gap[i] / near.length[i])
+            if kept != i:
+                put(near, kept, i)
+            kept += 1
+    s.cones.counts[CONTACTS] = kept
+    return deepest
+
+
+@compiled
+def is_still(s: Scene, a: int, b: int) -> bool:
+    """Whether neither of two colliders has moved since contacts were looked for."""
+    return s.near.still[s.colliders[a].frame] == 1 and s.near.still[s.colliders[b].frame] == 1
+
+
+@compiled
 def locate(s: Scene, h: float) -> float:
     """The contacts that may close within two steps; the smallest gap over the length of its pair."""
-    s.cones.counts[CONTACTS] = 0
-    deepest = 1.0
+    deepest = keep_still(s)
     for k in range(len(s.pairs)):
         pair = s.pairs[k]
+        if is_still(s, pair.a, pair.b):
+            continue
         if pair.turned >= 0:
             s.inputs[pair.inputs + 2 * POSE] = s.y[pair.turned]
         deepest = min(deepest, meet(s, h, pair.a, pair.b, pair.rule, pair.first, pair.inputs))
@@ -538,12 +581,22 @@ def locate(s: Scene, h: float) -> float:
         return deepest
     for k in range(found):
         a, b = s.broad.found[k, 0], s.broad.found[k, 1]
+        if is_still(s, a, b):
+            continue
         if s.colliders[a].kind > s.colliders[b].kind:
             a, b = b, a
         rule = s.broad.rule[s.colliders[a].kind, s.colliders[b].kind]
         # Searches of colliding groups begin anew: their memory is that behind the last pair.
         deepest = min(deepest, meet(s, h, a, b, rule, -1, s.broad.inputs))
     return deepest
+
+
+@compiled
+def forget_places(s: Scene) -> None:
+    """Look for all contacts anew."""
+    s.cones.counts[CONTACTS] = 0
+    for frame in range(len(s.near.still)):
+        s.near.placed[frame, 0] = math.inf
 
 
 @compiled
@@ -722,6 +775,7 @@ def move_apart(s: Scene) -> None:
 def free_positions(s: Scene, h: float, corrections: int) -> float:
     """Positions without overlaps, nearest in the metric of the masses; the smallest gap left over its length."""
     c = s.cones
+    forget_places(s)
     deepest = 1.0
     for made in range(corrections + 1):
         deepest = locate(s, h)
@@ -863,12 +917,7 @@ def drop_locked(s: Scene) -> None:
         elif not c.local[i, 0] > 0.0:
             continue
         if kept != i:
-            near.resists[kept] = near.resists[i]
-            near.key[kept], near.number[kept], near.gap[kept] = near.key[i], near.number[i], near.gap[i]
-            near.a[kept], near.b[kept], near.rule[kept] = near.a[i], near.b[i], near.rule[i]
-            near.length[kept] = near.length[i]
-            for k in range(PLACE):
-                near.place[kept, k] = near.place[i, k]
+            put(near, kept, i)
         kept += 1
     if kept != c.counts[CONTACTS]:
         c.counts[CONTACTS] = kept

@@ -416,6 +416,8 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
         np.zeros(len(first) - 1, whole),
+        np.zeros((len(parts.frames), moreau.POSE)),
+        np.zeros(len(parts.frames), whole),
     )
     memory = moreau.Memory(
         # An odd size, so that no multiplier shares a factor of two with it; a third full at most.
