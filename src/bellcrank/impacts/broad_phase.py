@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from bellcrank.impacts.colliders import Collider, Frames
-from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, Records, compiled
+from bellcrank.program.loops import Ints, Ints2, Reals, Reals2, Records, compiled, reals
 
 
 class Broad(NamedTuple):
@@ -144,12 +144,15 @@ def candidates(
     if count == 0:
         return 0
     bound(w, f, y, colliders, time, margin)
+    along = reals(3)
+    for m in range(3):
+        along[m] = spread(w, m)
     axis, second, third = 0, 1, 2
-    if spread(w, second) > spread(w, axis):
-        axis, second = second, axis
-    if spread(w, third) > spread(w, second):
-        second, third = third, second
-    if spread(w, second) > spread(w, axis):
+    if along[1] > along[0]:
+        axis, second = 1, 0
+    if along[2] > along[second]:
+        second, third = 2, second
+    if along[second] > along[axis]:
         axis, second = second, axis
     sort(w, axis)
     strips, begin, wide = lay_in_strips(w, axis, second)

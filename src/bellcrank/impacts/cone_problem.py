@@ -30,8 +30,8 @@ SINGULAR = 1e-9
 as little, and leaves their solution as it is."""
 RESIDUAL, SCALE, ITERATIONS, STATISTICS = range(4)
 CONTACTS, ISLANDS, COUNTS = range(3)
-OUT, SETTLED, FRESH = range(3)
-"""Whether a contact takes part: it has no impulse, it was solved with its island, or its island has changed since."""
+SETTLED, FRESH, OUT = range(3)
+"""Whether a contact takes part: it was solved with its island, its island has changed since, or it has no impulse."""
 
 
 class Newton(NamedTuple):

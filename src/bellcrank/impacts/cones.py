@@ -230,12 +230,7 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> None:
     wanted = tolerance * scale
     left = residual(c, begin, end)
     rise, lowest = RISE, math.inf
-    nodes, cost, plain = 0, math.inf, math.inf
-    if left >= wanted:
-        nodes = order_nodes(c.newton.elimination, c.first, c.node, c.order, begin, end)
-        if nodes > 0:
-            cost = elimination_cost(c, begin, end, nodes, True)
-            plain = elimination_cost(c, begin, end, nodes, False)
+    nodes, cost, plain = -1, math.inf, math.inf
     for attempt in range(ATTEMPTS):
         if left < lowest:
             lowest = left
@@ -244,7 +239,13 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> None:
                 c.least[i, 0], c.least[i, 1], c.least[i, 2] = c.p[i, 0], c.p[i, 1], c.p[i, 2]
         if left < wanted:
             break
+        if attempt == 1:
+            nodes = order_nodes(c.newton.elimination, c.first, c.node, c.order, begin, end)
+            if nodes > 0:
+                cost = elimination_cost(c, begin, end, nodes, True)
+                plain = elimination_cost(c, begin, end, nodes, False)
         if attempt == ANEW and nodes < 0:
+            # No room for the elimination: sweeps were made alone.
             break
         if attempt == ANEW and plain <= CHEAP:
             # Begin anew, without the guess, and from little friction.
@@ -256,9 +257,6 @@ def solve_island(c: Cones, begin: int, end: int, tolerance: float) -> None:
         if attempt > 0:
             left = accelerated(c, begin, end, wanted, sweeps_worth(BETWEEN * cost, MORE_SWEEPS), left)
         if left >= wanted:
-            if nodes < 0:
-                # No room for the elimination: sweeps go on alone.
-                continue
             left = by_newton(c, begin, end, wanted, left, rise, attempt < FOCUSED)
         rise = RISE + STEEP_RISE - rise
     if left > lowest:
