@@ -2,7 +2,7 @@
 
     python -m benchmarks.many [--only dice heap balls dominoes table] [--repeats 3]
     python -m benchmarks.many --growth packing 27 64 125 216
-    python -m benchmarks.many --growth pile 10 20 40 80
+    python -m benchmarks.many --growth pile 20 45 80 125 180
     python -m benchmarks.many --events
 
 Times are processor time of a simulated second on one core, the least of a few runs; compilation is over before the
@@ -13,7 +13,8 @@ ours over the size of the smaller body (centre to the furthest point), where con
 the correction of positions.
 
 With --growth balls settle in a box, or boxes fall on a pile, as many as given. The exponent of the time in the contacts
-of a step is fitted to all sizes.
+of a step is fitted to all sizes. Piles of five times a square have columns of five: ten boxes lie in columns of two and
+three, so that their growth to twenty is one of height.
 
 With --events impacts among ten contacts are timed, event by event: a cradle, which conducts what strikes it at once,
 with friction one strike after another, and a column of free balls. The time is that of a whole impact with its bodies

@@ -369,7 +369,7 @@ def mark_late(c: Cones, begin: int, end: int, wanted: float, rings: int) -> None
 def focus(c: Cones, begin: int, end: int, wanted: float, rings: int) -> tuple[int, int, int]:
     """Order the nodes, late ones last, and list the contacts, those in focus last.
 
-    The first contact in focus, the first late node, and the number of nodes.
+    The first contact in focus, the first late node, and the number of nodes, or -1 where there is no room for them.
     """
     m, e = c.newton, c.newton.elimination
     for j in range(begin, end):
@@ -379,7 +379,7 @@ def focus(c: Cones, begin: int, end: int, wanted: float, rings: int) -> tuple[in
     mark_late(c, begin, end, wanted, rings)
     nodes = order_nodes(e, c.first, c.node, c.order, begin, end)
     if nodes < 0:
-        # That order has no room; the one without late nodes had.
+        # That order has no room; the one without late nodes may.
         mark_late(c, begin, end, 0.0, 0)
         nodes = order_nodes(e, c.first, c.node, c.order, begin, end)
     start = nodes
@@ -505,6 +505,9 @@ def by_newton(
         if focused and vain > PATIENCE:
             break
         inner, start, nodes = focus(c, begin, end, bound, rings)
+        if nodes < 0:
+            # No room for the elimination.
+            break
         rings = min(2 * rings + 1, RINGS)
         assemble_masses(c, nodes)
         add_contacts(c, begin, inner, soft)

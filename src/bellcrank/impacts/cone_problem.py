@@ -30,6 +30,8 @@ SINGULAR = 1e-9
 as little, and leaves their solution as it is."""
 RESIDUAL, SCALE, ITERATIONS, STATISTICS = range(4)
 CONTACTS, ISLANDS, COUNTS = range(3)
+SETTLED, FRESH, OUT = range(3)
+"""Whether a contact takes part: it was solved with its island, its island has changed since, or it has no impulse."""
 
 
 class Newton(NamedTuple):
@@ -64,9 +66,10 @@ class Cones(NamedTuple):
     direction. mass: Of a node, lower triangle; row: speed, column: within the node. local: A contact's own block of
     W, 00 01 02 11 12 22. bound: Least normal speed [m/s]. drift: Of the velocity, besides J u. p: Impulses [N s],
     given as a guess. resists: 1 where an entry is the resistance of the contact before it. limits: Of a resistance,
-    sigma / l and rho / l. u, free: Speeds with and without them. order, begin: Contacts by island, and where each
-    begins.
-    statistics: Residual over the scale, and the scale, the fastest speed to be taken away [m/s], of the worst island.
+    sigma / l and rho / l. u, free: Speeds with and without them. part: Which contacts take part. order, begin: Those
+    by island, and where each begins. missed, scale: Of the island of each node, its residual over its scale, and that,
+    the fastest speed to be taken away [m/s].
+    statistics: Residual over the scale, and the scale, of the worst island.
     """
 
     counts: Ints
@@ -86,8 +89,11 @@ class Cones(NamedTuple):
     least: Reals2
     u: Reals
     free: Reals
+    part: Ints
     order: Ints
     begin: Ints
+    missed: Reals
+    scale: Reals
     parent: Ints
     members: Ints
     past: Reals2
@@ -130,7 +136,10 @@ def cones_of(first: NDArray[np.int64], contacts: int) -> Cones:
         reals(speeds),
         reals(speeds),
         np.zeros(contacts, whole),
+        np.zeros(contacts, whole),
         np.zeros(contacts + 1, whole),
+        reals(nodes),
+        reals(nodes),
         np.zeros(nodes, whole),
         np.zeros(nodes, whole),
         reals((contacts, 3)),

@@ -127,6 +127,12 @@ def chain_joins(e: Elimination, joins: Ints2, listed: Ints, begin: int, end: int
                 e.position[node], e.head[node], e.elements[node], e.seen[node] = _WAITING, -1, -1, -1
                 e.order[count] = node
                 count += 1
+            # The ground and the other points of the same two bodies add no neighbour.
+            other = joins[listed[j], 1 - side]
+            if other < 0 or (
+                j > begin and joins[listed[j - 1], side] == node and joins[listed[j - 1], 1 - side] == other
+            ):
+                continue
             e.link[link] = e.head[node]
             e.head[node] = link
     return count

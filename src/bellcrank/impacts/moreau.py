@@ -28,7 +28,6 @@ from bellcrank.impacts.cones import (
     RESIDUAL,
     SINGULAR,
     Cones,
-    find_islands,
     solve_cones,
     trace,
     velocity,
@@ -138,7 +137,9 @@ class Near(NamedTuple):
     the point where it acts. before: Velocity before the impulses, at the beginning of the step [m/s]. turn: What its
     velocity gains in half a step because its axes and its point move: as it was found, along the normal and then in
     world axes, and as it is used. struck: 1 where it bounces, 2 of a resistance
-    to rolling and spinning where its contact, the entry before it, does. resists: 1 of such a resistance.
+    to rolling and spinning where its contact, the entry before it, does. resists: 1 of such a resistance. seen, moved:
+    When a contact was last looked at while overlaps are taken away, and when each node of the cones last moved. placed,
+    still: Pose of each frame where contacts were last looked for, and 1 where it has not moved since.
     """
 
     key: Ints
@@ -154,6 +155,10 @@ class Near(NamedTuple):
     half: Reals2
     struck: Ints
     resists: Ints
+    seen: Ints
+    moved: Ints
+    placed: Reals2
+    still: Ints
 
 
 class Memory(NamedTuple):
@@ -214,11 +219,11 @@ class Scene(NamedTuple):
     """A mechanism with contacts in one partition.
 
     q, n, states: Numbers of positions, of speeds, and of first-order states, the last of the positions.
-    x: [t, q, u, p]. y: What the program of frames gives. places: Of the
-    entries of the mass matrix, the speed (by nodes), the column within its node, and the speed of that column. factor:
-    Cholesky's, of the mass matrix, node by node. block: The speeds by nodes. rules: Of the pairs of kinds of colliders.
-    laws: Their numbers; varied: rule, number and place in y of those that parameters give.
-    numbers: Sizes of colliders. inputs, spots: Of the kernel of a pair.
+    x: [t, q, u, p]. y: What the program of frames gives. places: Of the entries of the mass matrix, the speed (by
+    nodes), the column within its node, and the speed of that column. factor: Cholesky's, of the mass matrix, node by
+    node, with the inverse of its diagonal. block: The speeds by nodes. rules: Of the pairs of kinds of colliders. laws:
+    Their numbers; varied: rule, number and place in y of those that parameters give. numbers: Sizes of colliders.
+    inputs, spots: Of the kernel of a pair.
     """
 
     programs: Programs
@@ -404,9 +409,9 @@ def weigh(s: Scene) -> None:
                 for k in range(j):
                     total -= L[at + i, k] * L[at + j, k]
                 if i == j:
-                    L[at + i, i] = math.sqrt(total)
+                    L[at + i, i] = 1.0 / math.sqrt(total)
                 else:
-                    L[at + i, j] = total / L[at + j, j]
+                    L[at + i, j] = total * L[at + j, j]
 
 
 @compiled
@@ -521,12 +526,52 @@ def meet(s: Scene, h: float, a: int, b: int, rule: int, number: int, inputs: int
 
 
 @compiled
+def put(near: Near, to: int, at: int) -> None:
+    """A contact takes another place."""
+    near.key[to], near.number[to], near.rule[to] = near.key[at], near.number[at], near.rule[at]
+    near.a[to], near.b[to], near.resists[to] = near.a[at], near.b[at], near.resists[at]
+    near.gap[to], near.length[to] = near.gap[at], near.length[at]
+    for k in range(PLACE):
+        near.place[to, k] = near.place[at, k]
+
+
+@compiled
+def keep_still(s: Scene) -> float:
+    """Keep the contacts of frames that have not moved since contacts were looked for; their smallest gap."""
+    near, kept = s.near, 0
+    for frame in range(len(near.still)):
+        at = s.frames.first[frame]
+        near.still[frame] = 1
+        for k in range(POSE):
+            if near.placed[frame, k] != s.y[at + k]:
+                near.still[frame] = 0
+                near.placed[frame, k] = s.y[at + k]
+    deepest = 1.0
+    for i in range(s.cones.counts[CONTACTS]):
+        if is_still(s, near.a[i], near.b[i]):
+            if near.resists[i] == 0:
+                deepest = min(deepest, near.gap[i] / near.length[i])
+            if kept != i:
+                put(near, kept, i)
+            kept += 1
+    s.cones.counts[CONTACTS] = kept
+    return deepest
+
+
+@compiled
+def is_still(s: Scene, a: int, b: int) -> bool:
+    """Whether neither of two colliders has moved since contacts were looked for."""
+    return s.near.still[s.colliders[a].frame] == 1 and s.near.still[s.colliders[b].frame] == 1
+
+
+@compiled
 def locate(s: Scene, h: float) -> float:
     """The contacts that may close within two steps; the smallest gap over the length of its pair."""
-    s.cones.counts[CONTACTS] = 0
-    deepest = 1.0
+    deepest = keep_still(s)
     for k in range(len(s.pairs)):
         pair = s.pairs[k]
+        if is_still(s, pair.a, pair.b):
+            continue
         if pair.turned >= 0:
             s.inputs[pair.inputs + 2 * POSE] = s.y[pair.turned]
         deepest = min(deepest, meet(s, h, pair.a, pair.b, pair.rule, pair.first, pair.inputs))
@@ -536,12 +581,22 @@ def locate(s: Scene, h: float) -> float:
         return deepest
     for k in range(found):
         a, b = s.broad.found[k, 0], s.broad.found[k, 1]
+        if is_still(s, a, b):
+            continue
         if s.colliders[a].kind > s.colliders[b].kind:
             a, b = b, a
         rule = s.broad.rule[s.colliders[a].kind, s.colliders[b].kind]
         # Searches of colliding groups begin anew: their memory is that behind the last pair.
         deepest = min(deepest, meet(s, h, a, b, rule, -1, s.broad.inputs))
     return deepest
+
+
+@compiled
+def forget_places(s: Scene) -> None:
+    """Look for all contacts anew."""
+    s.cones.counts[CONTACTS] = 0
+    for frame in range(len(s.near.still)):
+        s.near.placed[frame, 0] = math.inf
 
 
 @compiled
@@ -589,59 +644,74 @@ def divide_by_mass(s: Scene, row: int, node: int) -> None:
         total = c.rows[row, a]
         for b in range(a):
             total -= s.factor[at + a, b] * c.columns[row, b]
-        c.columns[row, a] = total / s.factor[at + a, a]
+        c.columns[row, a] = total * s.factor[at + a, a]
     for step in range(size):
         a = size - 1 - step
-        c.columns[row, a] /= s.factor[at + a, a]
+        c.columns[row, a] *= s.factor[at + a, a]
         for b in range(a):
             c.columns[row, b] -= s.factor[at + a, b] * c.columns[row, a]
 
 
 @compiled
-def assemble(s: Scene, directions: int) -> None:
-    """Rows, columns and drifts of the contacts that are near, along the normal alone or along the tangents too."""
+def find_nodes(s: Scene) -> None:
+    """The nodes that contacts join."""
     c, near = s.cones, s.near
     for i in range(c.counts[CONTACTS]):
         a, b = s.frames.node[s.colliders[near.a[i]].frame], s.frames.node[s.colliders[near.b[i]].frame]
         c.node[i, 0], c.node[i, 1] = a, b
         # Two links of one mechanism have one row over all its speeds.
-        shift = 3
         if a == b:
             c.node[i, 1] = -1
-            shift = 0
-        for side in range(2):
-            node = c.node[i, side]
-            if node >= 0:
-                for k in range(directions):
-                    for m in range(padded(c.first[node + 1] - c.first[node])):
-                        c.rows[6 * i + 3 * side + k, m] = 0.0
+
+
+@compiled
+def assemble(s: Scene, i: int, directions: int) -> None:
+    """Rows, columns and drift of a contact, along the normal alone or along the tangents too."""
+    c, near = s.cones, s.near
+    shift = 3
+    if s.frames.node[s.colliders[near.a[i]].frame] == s.frames.node[s.colliders[near.b[i]].frame]:
+        shift = 0
+    for side in range(2):
+        node = c.node[i, side]
+        if node >= 0:
+            for k in range(directions):
+                for m in range(padded(c.first[node + 1] - c.first[node])):
+                    c.rows[6 * i + 3 * side + k, m] = 0.0
+    for k in range(directions):
+        c.drift[i, k] = 0.0
+        add_side(s, i, k, near.a[i], 6 * i + k, -1.0)
+        add_side(s, i, k, near.b[i], 6 * i + shift + k, 1.0)
+    for k in range(6):
+        c.local[i, k] = 0.0
+    for side in range(2):
+        node = c.node[i, side]
+        if node < 0:
+            continue
+        row = 6 * i + 3 * side
         for k in range(directions):
-            c.drift[i, k] = 0.0
-            add_side(s, i, k, near.a[i], 6 * i + k, -1.0)
-            add_side(s, i, k, near.b[i], 6 * i + shift + k, 1.0)
-        for k in range(6):
-            c.local[i, k] = 0.0
-        for side in range(2):
-            node = c.node[i, side]
-            if node < 0:
-                continue
-            row = 6 * i + 3 * side
-            for k in range(directions):
-                divide_by_mass(s, row + k, node)
-            at = 0
-            for k in range(directions):
-                for m in range(k, directions):
-                    total = 0.0
-                    for n in range(c.first[node + 1] - c.first[node]):
-                        total += c.rows[row + k, n] * c.columns[row + m, n]
-                    c.local[i, at] += total
-                    at += 1
-        if directions == 3:
-            lift = SINGULAR * (c.local[i, 0] + c.local[i, 3] + c.local[i, 5])
-            c.local[i, 3] += lift
-            c.local[i, 5] += lift
-            if near.resists[i] == 1:
-                c.local[i, 0] += lift
+            divide_by_mass(s, row + k, node)
+        at = 0
+        for k in range(directions):
+            for m in range(k, directions):
+                total = 0.0
+                for n in range(c.first[node + 1] - c.first[node]):
+                    total += c.rows[row + k, n] * c.columns[row + m, n]
+                c.local[i, at] += total
+                at += 1
+    if directions == 3:
+        lift = SINGULAR * (c.local[i, 0] + c.local[i, 3] + c.local[i, 5])
+        c.local[i, 3] += lift
+        c.local[i, 5] += lift
+        if near.resists[i] == 1:
+            c.local[i, 0] += lift
+
+
+@compiled
+def assemble_all(s: Scene) -> None:
+    """Rows, columns and drifts of the contacts that are near."""
+    find_nodes(s)
+    for i in range(s.cones.counts[CONTACTS]):
+        assemble(s, i, 3)
 
 
 @compiled
@@ -652,37 +722,66 @@ def normal_speed(c: Cones, i: int) -> float:
 
 
 @compiled
+def move_apart(s: Scene) -> None:
+    """Displacements after which no contact overlaps, by sweeps.
+
+    A contact is looked at where it overlaps at first or its bodies have moved since, and has rows from then on.
+    """
+    c, near = s.cones, s.near
+    find_nodes(s)
+    for i in range(s.n):
+        c.u[i] = 0.0
+    for node in range(len(near.moved)):
+        near.moved[node] = 0
+    for i in range(c.counts[CONTACTS]):
+        c.p[i, 0] = 0.0
+        near.seen[i] = 0
+        if near.gap[i] < 0.0:
+            near.seen[i] = -1
+    looks = 0
+    for _ in range(CORRECTION_SWEEPS):
+        largest = 0.0
+        for i in range(c.counts[CONTACTS]):
+            latest = 0
+            for side in range(2):
+                if c.node[i, side] >= 0:
+                    latest = max(latest, near.moved[c.node[i, side]])
+            if latest <= near.seen[i]:
+                continue
+            if near.seen[i] <= 0:
+                assemble(s, i, 1)
+            looks += 1
+            near.seen[i] = looks
+            if not c.local[i, 0] > 0.0:
+                continue
+            left = near.gap[i] + normal_speed(c, i)
+            wanted = max(0.0, c.p[i, 0] - left / c.local[i, 0])
+            more = wanted - c.p[i, 0]
+            if more == 0.0:
+                continue
+            largest = max(largest, abs(more) * c.local[i, 0] / near.length[i])
+            c.p[i, 0] = wanted
+            for side in range(2):
+                node = c.node[i, side]
+                if node >= 0:
+                    near.moved[node] = looks
+                    for a in range(c.first[node + 1] - c.first[node]):
+                        c.u[c.first[node] + a] += more * c.columns[6 * i + 3 * side, a]
+        if largest < 0.2 * INSIDE:
+            break
+
+
+@compiled
 def free_positions(s: Scene, h: float, corrections: int) -> float:
     """Positions without overlaps, nearest in the metric of the masses; the smallest gap left over its length."""
-    c, near = s.cones, s.near
+    c = s.cones
+    forget_places(s)
     deepest = 1.0
     for made in range(corrections + 1):
         deepest = locate(s, h)
         if deepest >= -INSIDE or s.log.counters[FULL] > 0 or made == corrections:
             break
-        assemble(s, 1)
-        for i in range(s.n):
-            c.u[i] = 0.0
-        for i in range(c.counts[CONTACTS]):
-            c.p[i, 0] = 0.0
-        for _ in range(CORRECTION_SWEEPS):
-            largest = 0.0
-            for i in range(c.counts[CONTACTS]):
-                if not c.local[i, 0] > 0.0:
-                    continue
-                left = near.gap[i] + normal_speed(c, i)
-                wanted = max(0.0, c.p[i, 0] - left / c.local[i, 0])
-                more = wanted - c.p[i, 0]
-                if more != 0.0:
-                    largest = max(largest, abs(more) * c.local[i, 0] / near.length[i])
-                    c.p[i, 0] = wanted
-                    for side in range(2):
-                        node = c.node[i, side]
-                        if node >= 0:
-                            for a in range(c.first[node + 1] - c.first[node]):
-                                c.u[c.first[node] + a] += more * c.columns[6 * i + 3 * side, a]
-            if largest < 0.2 * INSIDE:
-                break
+        move_apart(s)
         for i in range(s.n):
             s.speeds[TRIAL, i] = 0.0
             s.speeds[SCRATCH, s.block[i]] = c.u[i]
@@ -818,26 +917,20 @@ def drop_locked(s: Scene) -> None:
         elif not c.local[i, 0] > 0.0:
             continue
         if kept != i:
-            near.resists[kept] = near.resists[i]
-            near.key[kept], near.number[kept], near.gap[kept] = near.key[i], near.number[i], near.gap[i]
-            near.a[kept], near.b[kept], near.rule[kept] = near.a[i], near.b[i], near.rule[i]
-            near.length[kept] = near.length[i]
-            for k in range(PLACE):
-                near.place[kept, k] = near.place[i, k]
+            put(near, kept, i)
         kept += 1
     if kept != c.counts[CONTACTS]:
         c.counts[CONTACTS] = kept
-        assemble(s, 3)
+        assemble_all(s)
 
 
 @compiled
 def strike(s: Scene, h: float) -> None:
     """The impulses of the step; energy that Newton's law with friction would gain is taken by less restitution."""
     c, statistics = s.cones, s.log.statistics
-    assemble(s, 3)
+    assemble_all(s)
     drop_locked(s)
     prepare_contacts(s, h)
-    find_islands(c)
     c.statistics[SOLVER_ITERATIONS] = 0.0
     lowered = 0
     tolerance = TOLERANCE

@@ -369,10 +369,13 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
     count = len(parts.colliders)
     whole = np.int64
     broad = Broad(
-        np.array(bounded, whole),
+        np.array([bounded] * 3, whole),
         np.array(endless, whole),
         np.zeros((count, 3)),
         np.zeros((count, 3)),
+        np.zeros(len(bounded) + 2, whole),
+        # A box lies in two strips, and in as many more as it is wide: half a strip in the mean, and one for rounding.
+        np.zeros(4 * len(bounded), whole),
         table,
         np.cumsum([0, *map(len, lists)]).astype(whole),
         np.array([k for found in lists for k in found], whole),
@@ -411,6 +414,10 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros((contacts, 3)),
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
+        np.zeros(contacts, whole),
+        np.zeros(len(first) - 1, whole),
+        np.zeros((len(parts.frames), moreau.POSE)),
+        np.zeros(len(parts.frames), whole),
     )
     memory = moreau.Memory(
         # An odd size, so that no multiplier shares a factor of two with it; a third full at most.
