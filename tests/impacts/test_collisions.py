@@ -96,15 +96,20 @@ def test_room_for_contacts_grows() -> None:
     assert a.q == pytest.approx(b.q, abs=1e-12)
 
 
-def test_sweep_finds_every_pair_that_is_near() -> None:
-    """Spheres at random: the pairs whose balls overlap, and the floor with all."""
-    rng, radius, count = np.random.default_rng(0), 0.1, 40
+@pytest.mark.parametrize("spread", [(1.0, 1.0, 1.0), (1.0, 4.0, 1.0), (0.0, 0.0, 3.0)])
+@pytest.mark.parametrize("sizes", [(0.1, 0.1), (0.01, 0.4)])
+def test_sweep_finds_every_pair_that_is_near(
+    spread: tuple[float, float, float], sizes: tuple[float, float]
+) -> None:
+    """Spheres at random, alike and of all sizes, in a cloud, a wall, a tower: pairs whose boxes overlap, once each."""
+    rng, count = np.random.default_rng(0), 40
+    radii = np.exp(rng.uniform(*np.log(sizes), count))
     system = System("cloud", gravity=(0.0, 0.0, 0.0))
-    at = np.add(rng.uniform(0.0, 1.0, (count, 3)), (0.0, 0.0, 1.0))
+    at = np.add(rng.uniform(0.0, 1.0, (count, 3)) * spread, (0.0, 0.0, 1.0))
     for k in range(count):
         body = system.body(f"ball {k}", mass=1.0, inertia=(1e-3,) * 3, at=tuple(at[k]))
         system.free(f"flight {k}", system.ground, body)
-        body.collides(body.sphere(radius))
+        body.collides(body.sphere(radii[k]))
     system.contacts_between()
     from bellcrank.impacts import broad_phase, moreau
 
@@ -113,12 +118,50 @@ def test_sweep_finds_every_pair_that_is_near() -> None:
     with pytest.raises(ModelError, match="inside each other"):
         stepped._check_start()
     count_found = broad_phase.candidates(scene.broad, scene.frames, scene.y, scene.colliders, 0.0, 0.0)
-    found = {tuple(sorted(pair)) for pair in scene.broad.found[:count_found].tolist()}
-    near = np.abs(at[:, None] - at[None]).max(axis=2) <= 2.0 * radius
-    assert found == {(i, j) for i in range(count) for j in range(i + 1, count) if near[i, j]}
-    assert int(scene.cones.counts[moreau.CONTACTS]) == sum(
-        math.dist(at[i], at[j]) < 2.0 * radius for i, j in found
-    )
+    found = [tuple(sorted(pair)) for pair in scene.broad.found[:count_found].tolist()]
+    near = np.abs(at[:, None] - at[None]).max(axis=2) <= radii[:, None] + radii
+    wanted = {(i, j) for i in range(count) for j in range(i + 1, count) if near[i, j]}
+    assert set(found) == wanted
+    assert len(found) == len(wanted)
+    gaps = scene.near.gap[: int(scene.cones.counts[moreau.CONTACTS])]
+    assert (gaps < 0.0).sum() == sum(math.dist(at[i], at[j]) < radii[i] + radii[j] for i, j in found)
+
+
+def test_contacts_are_looked_for_again_where_bodies_moved() -> None:
+    """Two of eight boxes are moved: what is kept and what is found anew are all contacts there are."""
+    from bellcrank.impacts import moreau
+
+    system = System("boxes", gravity=(0.0, 0.0, -G))
+    system.ground.collides(system.ground.plane())
+    for k in range(8):
+        body = system.body(
+            f"box {k}", mass=1.0, inertia=(1e-2,) * 3, at=(0.11 * (k % 4), 0.0, 0.05 + 0.1 * (k // 4))
+        )
+        system.free(f"flight {k}", system.ground, body)
+        body.collides(body.box(0.05, 0.05, 0.05))
+    system.contacts_between(restitution=0.0, friction=0.3)
+    stepped = SteppedRun(analyse(system), 1e-3, [], [])
+    stepped.go_on(np.array([0.0, 0.02]), False)
+    scene, c = stepped.scene, stepped.scene.cones
+
+    def contacts() -> list[tuple[float, ...]]:
+        near = scene.near
+        rows = range(c.counts[moreau.CONTACTS])
+        return sorted((float(near.key[i]), near.gap[i], near.length[i], *near.place[i]) for i in rows)
+
+    moreau.forget_places(scene)
+    moreau.locate(scene, 1e-3)
+    before = contacts()
+    scene.x[1:3] += 1e-4, 2e-4
+    scene.x[1 + 7 * 5] += 3e-4
+    moreau.weigh(scene)
+    deepest = moreau.locate(scene, 1e-3)
+    assert 0 < int(scene.near.still.sum()) < len(scene.near.still)
+    again = contacts()
+    moreau.forget_places(scene)
+    assert moreau.locate(scene, 1e-3) == deepest
+    assert again == contacts() != before
+    assert len(again) > 20
 
 
 def test_joined_bodies_and_pairs_of_their_own_do_not_collide_in_a_group() -> None:

@@ -561,7 +561,9 @@ def keep_still(s: Scene) -> float:
 @compiled
 def is_still(s: Scene, a: int, b: int) -> bool:
     """Whether neither of two colliders has moved since contacts were looked for."""
-    return s.near.still[s.colliders[a].frame] == 1 and s.near.still[s.colliders[b].frame] == 1
+    still = s.near.still
+    rest: bool = still[s.colliders[a].frame] == 1 and still[s.colliders[b].frame] == 1
+    return rest
 
 
 @compiled

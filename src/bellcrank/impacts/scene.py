@@ -416,7 +416,7 @@ def scene_of(parts: Parts, machine: Machine, contacts: int) -> moreau.Scene:
         np.zeros(contacts, whole),
         np.zeros(contacts, whole),
         np.zeros(len(first) - 1, whole),
-        np.zeros((len(parts.frames), moreau.POSE)),
+        np.zeros((len(parts.frames), POSE)),
         np.zeros(len(parts.frames), whole),
     )
     memory = moreau.Memory(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -100,11 +100,20 @@ def _gather(k: Any, values: Numbers) -> Any:
 
 
 def _call(target: Subprogram, *args: Any) -> Array:
-    return evaluate(target.program, np.stack(np.broadcast_arrays(*args)))
+    return evaluate(target.program, _rows(args))
 
 
 def _routine(target: Routine, *args: Any) -> Array:
-    return target.evaluate(np.stack(np.broadcast_arrays(*args)))
+    return target.evaluate(_rows(args))
+
+
+def _rows(args: Sequence[Any]) -> Array:
+    """Arguments as the rows of an array; a number stands in all columns."""
+    columns = next((a.shape for a in args if isinstance(a, np.ndarray) and a.ndim), ())
+    rows = np.empty((len(args), *columns))
+    for k, a in enumerate(args):
+        rows[k] = a
+    return rows
 
 
 RULES: dict[str, Callable[..., Any]] = {
