@@ -2,7 +2,9 @@
 
     python -m benchmarks.many [--only dice heap balls dominoes table] [--repeats 3]
     python -m benchmarks.many --growth packing 27 64 125 216
+    python -m benchmarks.many --growth layers 36 64 100 144
     python -m benchmarks.many --growth pile 20 45 80 125 180
+    python -m benchmarks.many --growth dominoes 12 25 50 100
     python -m benchmarks.many --events
 
 Times are processor time of a simulated second on one core, the least of a few runs; compilation is over before the
@@ -12,9 +14,9 @@ the deepest overlap over the size: of MuJoCo over the smallest half edge or the 
 ours over the size of the smaller body (centre to the furthest point), where contacts are solved in any step, after
 the correction of positions.
 
-With --growth balls settle in a box, or boxes fall on a pile, as many as given. The exponent of the time in the contacts
-of a step is fitted to all sizes. Piles of five times a square have columns of five: ten boxes lie in columns of two and
-three, so that their growth to twenty is one of height.
+With --growth balls settle in a box, boxes fall on a pile, or dominoes fall, as many as given. The exponent of the time
+in the contacts of a step is fitted to all sizes. Piles of five times a square have columns of five: ten boxes lie in
+columns of two and three, so that their growth to twenty is one of height.
 
 With --events impacts among ten contacts are timed, event by event: a cradle, which conducts what strikes it at once,
 with friction one strike after another, and a column of free balls. The time is that of a whole impact with its bodies
@@ -142,10 +144,10 @@ def balls() -> Scene:
     return Scene(bodies, 0.3, 0.3, 3.0, 0.25)
 
 
-def dominoes() -> Scene:
-    """Fifty dominoes in a row; the first leans on nothing."""
+def dominoes(count: int = 50) -> Scene:
+    """Dominoes in a row; the first leans on nothing."""
     half, lean = (0.005, 0.02, 0.05), 0.15
-    bodies = [Body(half, np.array([0.04 * k, 0.0, 0.05]), UPRIGHT, np.zeros(3)) for k in range(50)]
+    bodies = [Body(half, np.array([0.04 * k, 0.0, 0.05]), UPRIGHT, np.zeros(3)) for k in range(count)]
     at = np.array([0.05 * math.sin(lean), 0.0, 0.05 * math.cos(lean) + 0.005 * math.sin(lean)])
     bodies[0] = Body(half, at, np.array([math.cos(lean / 2), 0.0, math.sin(lean / 2), 0.0]), np.zeros(3))
     return Scene(bodies, 0.3, 0.0, 3.0)
@@ -160,16 +162,26 @@ def table() -> Scene:
 
 
 def packing(count: int) -> Scene:
-    """Balls in a box as wide as it is high, laid in layers a little apart; the count is the next cube."""
+    """Balls in a box as wide as it is high; the count is the next cube."""
     edge = math.ceil(count ** (1.0 / 3.0) - 1e-9)
+    return boxed(edge, edge)
+
+
+def boxed(edge: int, layers: int) -> Scene:
+    """Balls in a box that is so many balls wide and deep, laid in layers a little apart."""
     rng = np.random.default_rng(3)
     bodies = []
-    for k in range(edge**3):
+    for k in range(edge * edge * layers):
         x, y = (
             0.1 * np.array([k % edge, k // edge % edge]) - 0.05 * (edge - 1) + 0.004 * (rng.random(2) - 0.5)
         )
         bodies.append(Body((0.045,), np.array([x, y, 0.05 + 0.11 * (k // edge**2)]), UPRIGHT, np.zeros(3)))
     return Scene(bodies, 0.3, 0.3, 1.0, 0.05 * edge)
+
+
+def layers(count: int) -> Scene:
+    """Balls in four layers in a box; the count is the next lower square times four."""
+    return boxed(math.isqrt(count // 4), 4)
 
 
 def pile(count: int) -> Scene:
@@ -185,7 +197,12 @@ def pile(count: int) -> Scene:
     return Scene(bodies, 0.5, 0.3, 1.0)
 
 
-GROWING: dict[str, Callable[[int], Scene]] = {"packing": packing, "pile": pile}
+GROWING: dict[str, Callable[[int], Scene]] = {
+    "packing": packing,
+    "layers": layers,
+    "pile": pile,
+    "dominoes": dominoes,
+}
 
 SCENES: dict[str, Callable[[], Scene]] = {
     "dice": dice,
