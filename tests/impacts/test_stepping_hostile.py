@@ -79,6 +79,25 @@ def test_wedged_between_walls() -> None:
     assert np.asarray(result["ball.contact_force"])[-1] == pytest.approx([0.0, 0.0, G], abs=1e-3)
 
 
+@pytest.mark.parametrize("slope", [0.3, 1.0, 2.0])
+def test_a_ball_falls_between_rough_walls(slope: float) -> None:
+    """It sticks to both and cannot bounce off both: it comes to rest in the groove, and the record says why."""
+    system = System("groove", gravity=(0.0, 0.0, -G))
+    ground = system.ground
+    ground.collides(*(ground.plane(normal=(side, 0.0, slope)) for side in (1.0, -1.0)))
+    ball = system.body("ball", mass=1.0, inertia=(4e-3,) * 3, at=(0.0, 0.0, 1.2))
+    system.free("flight", ground, ball)
+    ball.collides(ball.sphere(0.1))
+    system.contacts_between(restitution=0.5, friction=10.0)
+    result = run(system, 1.5)
+    check(result)
+    assert any(impact.law_limited for impact in result.impacts)
+    assert result["ball.position"][-1] == pytest.approx(
+        [0.0, 0.0, 0.1 * math.hypot(1.0, slope) / slope], abs=1e-3
+    )
+    assert np.abs(result["ball.velocity"][-1]).max() < 1e-6
+
+
 def test_table_on_four_legs_carries_its_weight() -> None:
     """Redundant supports share a load that is not determined; their sum is."""
     system = System("table", gravity=(0.0, 0.0, -G))

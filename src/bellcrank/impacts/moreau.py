@@ -56,7 +56,11 @@ STEADY = 0.1
 """Difference of two changes, from step to step, over the last one, up to which they are those of a smooth motion: there
 it is of the order of the step."""
 EIGHTHS = 8
-"""Steps in which restitution is lowered where Newton's law with friction would raise the energy."""
+"""Steps in which restitution is lowered where Newton's law with friction would raise the energy, or contradict it."""
+CONTRADICTED = 1e-3
+"""Residual, half of the digits asked for, above which there are no impulses to be found: what is wedged between rough
+walls cannot leave both, as restitution asks. Of forty bodies in a funnel with a friction of 10 and a restitution of 0.5
+one step in eighty stays unsolved, by 4e-2 at most, where it was one in seven, by up to 0.7."""
 GAIN, TIGHT = 1e-9, 1e-10
 """Energy gained over that turned around that counts as none, and the residual to which impulses are found before a gain
 is believed; a gain of a few residuals is theirs."""
@@ -927,8 +931,23 @@ def drop_locked(s: Scene) -> None:
 
 
 @compiled
+def bounce_less(c: Cones, share: float, missed: float) -> bool:
+    """Leave contacts of islands that miss more a share of their restitution; whether there are any that bounce."""
+    found = False
+    for i in range(c.counts[CONTACTS]):
+        worst = 0.0
+        for side in range(2):
+            if c.node[i, side] >= 0:
+                worst = max(worst, c.missed[c.node[i, side]])
+        if c.bound[i] > 0.0 and worst > missed:
+            c.bound[i] *= share
+            found = True
+    return found
+
+
+@compiled
 def strike(s: Scene, h: float) -> None:
-    """The impulses of the step; energy that Newton's law with friction would gain is taken by less restitution."""
+    """The impulses of the step; restitution is lowered where Newton's law with friction gains energy or contradicts."""
     c, statistics = s.cones, s.log.statistics
     assemble_all(s)
     drop_locked(s)
@@ -944,12 +963,12 @@ def strike(s: Scene, h: float) -> None:
         if gain > GAIN and tolerance > TIGHT:
             tolerance = TIGHT
             solving = True
-        elif gain > max(GAIN, RESIDUALS * c.statistics[RESIDUAL]) and lowered < EIGHTHS:
+        elif lowered < EIGHTHS:
             share = (EIGHTHS - 1.0 - lowered) / (EIGHTHS - lowered)
-            for i in range(c.counts[CONTACTS]):
-                if c.bound[i] > 0.0:
-                    solving = True
-                    c.bound[i] *= share
+            if gain > max(GAIN, RESIDUALS * c.statistics[RESIDUAL]):
+                solving = bounce_less(c, share, -1.0)
+            elif c.statistics[RESIDUAL] > CONTRADICTED:
+                solving = bounce_less(c, share, CONTRADICTED)
             if solving:
                 lowered += 1
     s.log.counters[LIMITED] = 0
