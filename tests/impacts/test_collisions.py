@@ -123,6 +123,11 @@ def test_sweep_finds_every_pair_that_is_near(
     wanted = {(i, j) for i in range(count) for j in range(i + 1, count) if near[i, j]}
     assert set(found) == wanted
     assert len(found) == len(wanted)
+    # A body that is nowhere hides no other ones.
+    scene.y[scene.frames.first[scene.colliders[0].frame] + 9] = math.nan
+    count_found = broad_phase.candidates(scene.broad, scene.frames, scene.y, scene.colliders, 0.0, 0.0)
+    left = {tuple(sorted(pair)) for pair in scene.broad.found[:count_found].tolist()}
+    assert {pair for pair in left if 0 not in pair} == {pair for pair in wanted if 0 not in pair}
     gaps = scene.near.gap[: int(scene.cones.counts[moreau.CONTACTS])]
     assert (gaps < 0.0).sum() == sum(math.dist(at[i], at[j]) < radii[i] + radii[j] for i, j in found)
 

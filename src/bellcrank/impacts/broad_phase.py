@@ -110,10 +110,10 @@ def lay_in_strips(w: Broad, axis: int, across: int) -> tuple[int, float, float]:
         begin, end = min(begin, w.low[number, across]), max(end, w.high[number, across])
         wide += 2.0 * (w.high[number, across] - w.low[number, across]) / count
     strips = 1
-    if end - begin < wide * count:
-        strips += int((end - begin) / wide)
-    elif 0.0 < end - begin < math.inf:
-        strips, wide = count, (end - begin) / count
+    # A place that is no number leaves one strip: how many colliders lie in several is bounded by their mean width.
+    if wide > 0.0 and end - begin < math.inf:
+        wide = max(wide, (end - begin) / count)
+        strips = min(1 + int((end - begin) / wide), count)
     for t in range(strips + 1):
         w.first[t] = 0
     for k in range(count):
